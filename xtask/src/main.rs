@@ -1,1 +1,34 @@
-fn main() {}
+//! Everything a person types: `cargo xtask test`, `cargo xtask soak`, `cargo xtask bench NAME`.
+
+mod bench;
+mod command;
+mod python;
+mod suites;
+
+use std::process::ExitCode;
+
+use command::Failure;
+
+const USAGE: &str = "\
+cargo xtask test          formatting, lints and every test, with the time of each suite
+cargo xtask soak          the same tests with larger numbers
+cargo xtask bench NAME    a benchmark; without a name, the list of them";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["test"] => suites::run_all(suites::Scale::Normal),
+        ["soak"] => suites::run_all(suites::Scale::Soak),
+        ["bench", name, rest @ ..] => bench::run_one(name, rest),
+        ["bench"] => Err(Failure::new(bench::list())),
+        _ => Err(Failure::new(USAGE)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

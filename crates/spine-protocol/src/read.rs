@@ -41,6 +41,11 @@ impl ReadError {
         Self { pointer: pointer.into(), problem: problem.into(), code: Self::INVALID }
     }
 
+    /// The same error, seen from one level further out.
+    pub(crate) fn inside(self, name: &str) -> Self {
+        Self { pointer: format!("/{}{}", json::escape(name), self.pointer), ..self }
+    }
+
     fn altered(pointer: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { code: Self::ALTERED, ..Self::at(pointer, problem) }
     }
@@ -54,12 +59,28 @@ impl ReadError {
             pointer = format!("{pointer}/{}", json::escape(name));
             return Self::at(pointer, "expected this field, got nothing");
         }
-        Self::at(pointer, message)
+        let problem = if pointer.is_empty() { message } else { without_position(message) };
+        Self::at(pointer, in_plain_words(problem))
     }
 
     fn version(error: &VersionError) -> Self {
         Self { code: VersionError::CODE, ..Self::at("/protocol", error.to_string()) }
     }
+}
+
+/// A pointer says more than a column.
+fn without_position(message: &str) -> &str {
+    message.rsplit_once(" at line ").map_or(message, |(message, _)| message)
+}
+
+/// The deserializer speaks of Rust's types; senders write in any language.
+fn in_plain_words(message: &str) -> String {
+    message
+        .replace("invalid type: map", "invalid type: an object")
+        .replace("invalid type: sequence", "invalid type: a list")
+        .replace("expected a sequence", "expected a list")
+        .replace("expected u32", "expected a whole number from 0 to 4294967295")
+        .replace("expected f64", "expected a number")
 }
 
 fn pointer_of(path: &serde_path_to_error::Path) -> String {

@@ -4,6 +4,7 @@ use super::inert::{fenced, quoted};
 use super::phrases::counted;
 use super::view::*;
 use super::{Part, Piece};
+use crate::envelope::Detail;
 
 pub(super) fn pieces(view: &View) -> Vec<Piece> {
     let mut pieces = vec![
@@ -62,9 +63,14 @@ fn constraints(view: &View) -> String {
         });
     }
     if !view.waived.is_empty() {
-        text += "## Constraints waived, no longer in force\n\n";
+        text += "## Constraints waived on the way\n\n";
         text += &list("", &view.waived, |w| {
-            format!("{}: {}, waived by {} at hop {}: {}", w.name, w.value, w.by, w.at_hop, w.reason)
+            let force =
+                if w.still_in_force { " (still in force: another branch carries it)" } else { "" };
+            format!(
+                "{}: {}, waived by {} at hop {}: {}{force}",
+                w.name, w.value, w.by, w.at_hop, w.reason
+            )
         });
     }
     text
@@ -121,7 +127,12 @@ pub(super) fn memory(memory: &MemoryView) -> String {
     let title = memory.title.as_ref().map_or_else(String::new, |title| format!(": {title}"));
     let by = memory.by.as_ref().map_or_else(String::new, |by| format!(" · by {by}"));
     let about = memory.about.as_ref().map_or_else(String::new, |about| format!(" · about {about}"));
-    let MemoryView { id, version, detail, age, .. } = memory;
+    let MemoryView { id, version, age, .. } = memory;
+    let detail = match memory.detail {
+        Detail::Full => "full text",
+        Detail::Summary => "summary",
+        Detail::Ref => "reference only",
+    };
     let content = match &memory.text {
         Some(text) => format!("\n{}", fenced(&format!("memory {id}"), text)),
         None if memory.erased => "Its text was erased.\n".to_owned(),

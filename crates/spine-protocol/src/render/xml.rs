@@ -98,8 +98,9 @@ fn constraints(view: &View) -> String {
     };
     let waiver = |w: &WaiverView| {
         let hop = w.at_hop.to_string();
-        let attributes =
-            [("name", w.name.as_str()), ("by", &w.by), ("at_hop", &hop), ("reason", &w.reason)];
+        let mut attributes =
+            vec![("name", w.name.as_str()), ("by", &w.by), ("at_hop", &hop), ("reason", &w.reason)];
+        attributes.extend(w.still_in_force.then_some(("still_in_force", "true")));
         element("waiver", &attributes, &w.value.to_string())
     };
     group("constraints", view.constraints.iter().map(constraint).collect())

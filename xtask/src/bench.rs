@@ -1,0 +1,29 @@
+//! Benchmarks by name.
+
+use crate::command::{Failure, cargo, run};
+
+struct Benchmark {
+    name: &'static str,
+    shows: &'static str,
+    cargo: &'static [&'static str],
+}
+
+const BENCHMARKS: &[Benchmark] = &[Benchmark {
+    name: "protocol",
+    shows: "parse, digest, child, render and count for an envelope of some 4,000 tokens",
+    cargo: &["bench", "--package", "spine-protocol", "--bench", "envelope"],
+}];
+
+/// The benchmarks there are.
+pub fn list() -> String {
+    let lines = BENCHMARKS.iter().map(|bench| format!("  {:<12} {}", bench.name, bench.shows));
+    format!("cargo xtask bench NAME, with NAME one of\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Runs one, with the rest of the arguments.
+pub fn run_one(name: &str, arguments: &[&str]) -> Result<(), Failure> {
+    let bench = BENCHMARKS.iter().find(|bench| bench.name == name);
+    let bench =
+        bench.ok_or_else(|| Failure::new(format!("there is no benchmark {name:?}\n{}", list())))?;
+    run(cargo(bench.cargo).arg("--").args(arguments))
+}

@@ -1,0 +1,65 @@
+//! Running a program, with an error that says what to do.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Why a task did not succeed, for the person who typed it.
+#[derive(Debug)]
+pub struct Failure(String);
+
+impl Failure {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The folder of the workspace.
+pub fn workspace() -> PathBuf {
+    let xtask = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().map_or_else(|| xtask.clone(), PathBuf::from)
+}
+
+/// The cargo that runs this task.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(workspace());
+    command
+}
+
+/// Runs a program to its end; its output is the person's to see.
+pub fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command.status().map_err(|error| cannot_start(command, &error))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("failed ({status}): {}", shown(command))))
+    }
+}
+
+/// Runs a program and takes what it prints.
+pub fn output(command: &mut Command) -> Result<Vec<u8>, Failure> {
+    command.stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| cannot_start(command, &error))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(Failure::new(format!("failed ({}): {}", output.status, shown(command))))
+    }
+}
+
+fn cannot_start(command: &Command, error: &std::io::Error) -> Failure {
+    let program = command.get_program().to_string_lossy();
+    Failure::new(format!("cannot start `{program}` ({error}): install it and try again"))
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,47 @@
+//! A virtual environment under `target/`, made and filled on first use.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::command::{Failure, output, run, workspace};
+
+/// The oldest Python that the checks run on.
+const VERSION_MIN: (u32, u32) = (3, 11);
+
+/// The Python of an environment that has these requirements installed.
+pub fn with_requirements(requirements: &Path) -> Result<PathBuf, Failure> {
+    let wanted = std::fs::read_to_string(requirements).map_err(|error| {
+        Failure::new(format!("cannot read {}: {error}", requirements.display()))
+    })?;
+    let environment = workspace().join("target/python");
+    let python = environment.join("bin/python");
+    let stamp = environment.join("installed-requirements.txt");
+    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    check_version()?;
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+    run(Command::new(&python).args(install).arg(requirements))?;
+    std::fs::write(&stamp, wanted)
+        .map_err(|error| Failure::new(format!("cannot write {}: {error}", stamp.display())))?;
+    Ok(python)
+}
+
+fn check_version() -> Result<(), Failure> {
+    let script = "import sys; print(sys.version_info[0], sys.version_info[1])";
+    let printed = String::from_utf8(output(Command::new("python3").args(["-c", script]))?)
+        .unwrap_or_default();
+    let numbers: Vec<u32> =
+        printed.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    match numbers.as_slice() {
+        [major, minor] if (*major, *minor) >= VERSION_MIN => Ok(()),
+        _ => Err(Failure::new(format!(
+            "python3 is version {}, the checks need {}.{} or newer: install it and try again",
+            printed.trim().replace(' ', "."),
+            VERSION_MIN.0,
+            VERSION_MIN.1
+        ))),
+    }
+}

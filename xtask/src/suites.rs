@@ -1,0 +1,108 @@
+//! Every suite of `cargo xtask test` and `cargo xtask soak`.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::command::{Failure, cargo, output, run, workspace};
+use crate::python;
+
+/// How large the numbers are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    Normal,
+    Soak,
+}
+
+type Suite = (&'static str, fn(Scale) -> Result<(), Failure>);
+
+const SUITES: &[Suite] = &[
+    ("formatting", formatting),
+    ("lints", lints),
+    ("rust", rust),
+    ("independent digests", digests),
+    ("independent token counts", token_counts),
+];
+
+/// Runs every suite, also after one has failed, and prints what each took.
+pub fn run_all(scale: Scale) -> Result<(), Failure> {
+    let mut results = Vec::new();
+    for (name, suite) in SUITES {
+        println!("── {name}");
+        let started = Instant::now();
+        let result = suite(scale);
+        if let Err(failure) = &result {
+            eprintln!("{failure}");
+        }
+        results.push((*name, started.elapsed(), result.is_ok()));
+    }
+    report(&results)
+}
+
+fn report(results: &[(&str, Duration, bool)]) -> Result<(), Failure> {
+    println!("── suites");
+    for (name, took, passed) in results {
+        println!(
+            "{:>8.1} s  {}  {name}",
+            took.as_secs_f64(),
+            if *passed { "passed" } else { "FAILED" }
+        );
+    }
+    let failed = results.iter().filter(|(_, _, passed)| !passed).count();
+    println!("suites: {} passed, {failed} failed", results.len() - failed);
+    if failed == 0 {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("{failed} of {} suites failed", results.len())))
+    }
+}
+
+fn formatting(_: Scale) -> Result<(), Failure> {
+    run(&mut cargo(&["fmt", "--all", "--check"]))
+}
+
+fn lints(_: Scale) -> Result<(), Failure> {
+    run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+}
+
+fn rust(scale: Scale) -> Result<(), Failure> {
+    let mut command = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
+    if scale == Scale::Soak {
+        // Seeds and figures of a long run are worth seeing.
+        command.env("SPINE_SOAK", "1").args(["--", "--nocapture"]);
+    }
+    run(&mut command)
+}
+
+fn independent_python() -> Result<(PathBuf, PathBuf), Failure> {
+    let folder = workspace().join("crates/spine-protocol/independent");
+    let python = python::with_requirements(&folder.join("requirements.txt"))?;
+    Ok((python, folder))
+}
+
+fn digests(_: Scale) -> Result<(), Failure> {
+    let (python, folder) = independent_python()?;
+    run(Command::new(python).arg(folder.join("check_digests.py")))
+}
+
+fn token_counts(_: Scale) -> Result<(), Failure> {
+    let (python, folder) = independent_python()?;
+    run(Command::new(python).arg(folder.join("check_tokens.py")).arg(vocabularies()?))
+}
+
+/// Where the tokenizer's crate keeps the vocabularies that it was built from.
+fn vocabularies() -> Result<PathBuf, Failure> {
+    let metadata = output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
+    let metadata: Value = serde_json::from_slice(&metadata)
+        .map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
+    let packages = metadata.get("packages").and_then(Value::as_array);
+    let of_tokenizer =
+        |package: &&Value| package.get("name").and_then(Value::as_str) == Some("bpe-openai");
+    let package = packages.into_iter().flatten().find(of_tokenizer);
+    let manifest = package.and_then(|package| package.get("manifest_path")).and_then(Value::as_str);
+    let folder =
+        manifest.and_then(|manifest| PathBuf::from(manifest).parent().map(|p| p.join("data")));
+    folder.ok_or_else(|| Failure::new("cargo metadata does not name the crate bpe-openai"))
+}
