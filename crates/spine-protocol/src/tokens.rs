@@ -18,8 +18,8 @@ pub fn count(tokenizer: &TokenizerName, text: &str) -> Result<u32, TokenizerErro
     Ok(u32::try_from(tokens).unwrap_or(u32::MAX))
 }
 
-/// An estimate for models without a public tokenizer, by runs of like characters. It is meant to err upwards:
-/// measured against both exact tokenizers, see `docs/protocol.md`.
+/// An estimate for models without a public tokenizer, by runs of like characters. Its error is measured by a test
+/// and stated in `docs/protocol.md`.
 fn approx(text: &str) -> usize {
     let mut tokens = 0;
     let mut run = Run { class: Class::Space, chars: 0 };

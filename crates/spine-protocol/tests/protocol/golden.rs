@@ -92,3 +92,18 @@ fn what_the_story_tells_survives_to_its_end() {
     assert_eq!(review.task.state.open_questions[0].answer.as_deref(), Some("yes, for 24 hours"));
     assert_eq!(review.hop, 4);
 }
+
+/// The block of a document that carries this label.
+fn block<'a>(document: &'a str, label: &str) -> &'a str {
+    let (_, from) = document.split_once(&format!("{label}\n")).unwrap();
+    from.split_once("\n```").unwrap().0
+}
+
+#[test]
+fn the_worked_example_of_the_documentation_is_right() {
+    let document = include_str!("../../../../docs/protocol.md");
+    let (envelope, canonical) =
+        (block(document, "example-envelope"), block(document, "example-canonical"));
+    let envelope = Envelope::read(envelope.as_bytes()).unwrap();
+    assert_eq!(Digest::of(&[canonical.as_bytes()]), envelope.digest);
+}
