@@ -24,6 +24,7 @@ const SUITES: &[Suite] = &[
     ("rust", rust),
     ("independent digests", digests),
     ("independent token counts", token_counts),
+    ("independent schemas", schemas),
 ];
 
 /// Runs every suite, also after one has failed, and prints what each took.
@@ -85,6 +86,11 @@ fn independent_python() -> Result<(PathBuf, PathBuf), Failure> {
 fn digests(_: Scale) -> Result<(), Failure> {
     let (python, folder) = independent_python()?;
     run(Command::new(python).arg(folder.join("check_digests.py")))
+}
+
+fn schemas(_: Scale) -> Result<(), Failure> {
+    let (python, folder) = independent_python()?;
+    run(Command::new(python).arg(folder.join("check_schemas.py")))
 }
 
 fn token_counts(_: Scale) -> Result<(), Failure> {
