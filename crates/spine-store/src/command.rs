@@ -2,9 +2,10 @@
 
 use spine_protocol::{EnvelopeId, MemoryId, WorkspaceName};
 
+use crate::limits::{COMMAND_BYTES_MAX, COMMAND_PUTS_MAX};
 use crate::{
-    ContentKey, EventDraft, IdempotencyDraft, IdempotencyRecord, MemoryDraft, StoreError,
-    StoredEnvelope, UnixMs,
+    ContentKey, ErrorKind, EventDraft, GuardFailure, IdempotencyDraft, IdempotencyRecord,
+    MemoryDraft, StoreError, StoredEnvelope, UnixMs,
 };
 
 /// A number in a workspace's commit order. Each put and each event takes the next one, and a row
@@ -48,6 +49,21 @@ pub struct Guard {
     pub key: RowKey,
     /// What it must be.
     pub expected: Expected,
+}
+
+impl Guard {
+    /// Whether it holds for what is there: the row's change, and whether it is live.
+    pub fn check(&self, found: Option<(Change, bool)>) -> Result<(), StoreError> {
+        let holds = match self.expected {
+            Expected::Absent => found.is_none(),
+            Expected::Present => found.is_some(),
+            Expected::Live => found.is_some_and(|(_, live)| live),
+            Expected::At(change) => found.is_some_and(|(at, _)| at == change),
+        };
+        let (key, expected, found) = (self.key, self.expected, found.map(|(change, _)| change));
+        let failed = || StoreError::guard_failed(GuardFailure { key, expected, found });
+        if holds { Ok(()) } else { Err(failed()) }
+    }
 }
 
 /// One small write. Puts of one command are applied in order, and each has a guard of its own.
@@ -101,6 +117,19 @@ impl Command {
         Self { workspace, at, guards, puts, events, idempotency: None }
     }
 
+    /// Whether it is within the limits of one command.
+    pub fn check_size(&self) -> Result<(), StoreError> {
+        let rows = self.guards.len().max(self.puts.len()).max(self.events.len());
+        let bytes = self.size_bytes();
+        if rows <= COMMAND_PUTS_MAX && bytes <= COMMAND_BYTES_MAX {
+            return Ok(());
+        }
+        Err(StoreError::new(
+            ErrorKind::TooLarge,
+            format!("a command of {rows} rows, {bytes} bytes"),
+        ))
+    }
+
     /// Roughly how much it weighs, for the limits.
     pub fn size_bytes(&self) -> usize {
         const ROW_BYTES: usize = 256;
@@ -113,7 +142,7 @@ impl Command {
 impl Put {
     fn size_bytes(&self) -> usize {
         match self {
-            Self::NewMemory(draft) | Self::ReviseMemory(_, draft) => draft.body.text.len(),
+            Self::NewMemory(draft) | Self::ReviseMemory(_, draft) => draft.body.size_bytes(),
             Self::NewEnvelope(envelope) => envelope.bytes.len(),
             _ => 0,
         }

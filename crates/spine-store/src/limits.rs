@@ -1,5 +1,7 @@
 //! Every bound of the store, with its unit last.
 
+use crate::{ErrorKind, StoreError};
+
 /// Commands in one call of `apply`.
 pub const APPLY_COMMANDS_MAX: usize = 10_000;
 /// Texts, envelopes and answers in one command, together.
@@ -20,3 +22,24 @@ pub const TAG_BYTES_MAX: usize = 128;
 pub const THREAD_BYTES_MAX: usize = 1024;
 /// An idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
+
+/// A page size as it is used: at least one row, at most a page.
+pub fn page_rows(limit: usize) -> usize {
+    limit.clamp(1, PAGE_ROWS_MAX)
+}
+
+/// Whether a read of many is within its limit.
+pub fn check_read_many(keys: usize) -> Result<(), StoreError> {
+    if keys <= READ_MANY_KEYS_MAX {
+        return Ok(());
+    }
+    Err(StoreError::new(ErrorKind::TooLarge, format!("a read of {keys} keys")))
+}
+
+/// Whether one call of `apply` is within its limit.
+pub fn check_apply(commands: usize) -> Result<(), StoreError> {
+    if commands <= APPLY_COMMANDS_MAX {
+        return Ok(());
+    }
+    Err(StoreError::new(ErrorKind::TooLarge, format!("a batch of {commands} commands")))
+}

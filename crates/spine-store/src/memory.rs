@@ -41,6 +41,12 @@ impl MemoryBody {
     pub fn is_expired(&self, now: UnixMs) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
+
+    /// Roughly how much it weighs: its long parts.
+    pub fn size_bytes(&self) -> usize {
+        let short = [&self.title, &self.summary].map(|text| text.as_ref().map_or(0, String::len));
+        self.text.len() + short.iter().sum::<usize>()
+    }
 }
 
 /// One version of a memory, newest or older.
