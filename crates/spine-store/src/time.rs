@@ -12,8 +12,8 @@ use spine_protocol::Timestamp;
 #[serde(transparent)]
 pub struct UnixMs(pub i64);
 
-/// The last millisecond that is in the year 9999 in every time zone: later ones may have no spelling.
-const WRITABLE_MS_MAX: i64 = 253_402_207_200_999;
+/// The last full second that is in the year 9999 in every time zone: later ones may have no spelling.
+const WRITABLE_MS_MAX: i64 = 253_402_207_200_000;
 
 impl UnixMs {
     /// The last moment that can be written down.
