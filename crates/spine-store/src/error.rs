@@ -23,6 +23,10 @@ pub enum ErrorKind {
     InUse,
     /// The data was written by a newer version of this program.
     TooNew,
+    /// The file is something else than a store.
+    NotAStore,
+    /// A file that was to be created is there already.
+    FileExists,
     /// The command, the batch or the list is beyond a limit.
     TooLarge,
 }
@@ -53,6 +57,8 @@ impl ErrorKind {
             Self::TooNew => {
                 "this store was written by a newer version: run that version or a later one"
             }
+            Self::NotAStore => "this file is not a store of Memory Spine: use another path",
+            Self::FileExists => "there is a file at this path already: use another path",
             Self::TooLarge => "more than the store takes at once: split it into smaller parts",
         }
     }
