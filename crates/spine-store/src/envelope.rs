@@ -1,0 +1,20 @@
+//! An envelope as it is stored: its canonical bytes, never a database's own JSON.
+
+use spine_protocol::{Digest, EnvelopeId};
+
+use crate::Change;
+
+/// One envelope. It never changes once it has an id (R3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEnvelope {
+    /// Its id.
+    pub id: EnvelopeId,
+    /// The root of its lineage; its own id for a root.
+    pub root: EnvelopeId,
+    /// What its bytes must add up to.
+    pub digest: Digest,
+    /// The canonical bytes.
+    pub bytes: Vec<u8>,
+    /// The change that wrote it; what a draft says here is ignored.
+    pub change: Change,
+}

@@ -1,0 +1,59 @@
+//! The append-only log: what happened, in commit order. It feeds the audit and every event stream.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use spine_protocol::{AgentName, EnvelopeId, MemoryId};
+
+use crate::{Change, UnixMs};
+
+/// A memory named inside a command, which may only get its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryRef {
+    /// One that exists.
+    Existing(MemoryId),
+    /// The n-th new memory of the same command, from 0.
+    New(u32),
+}
+
+/// An event on its way into the log. It holds no texts, so that erasing a memory need not rewrite it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventDraft {
+    /// What happened, such as `memory.stored`.
+    pub kind: Cow<'static, str>,
+    /// Who did it.
+    pub actor: Option<AgentName>,
+    /// The memory it is about.
+    pub memory: Option<MemoryRef>,
+    /// The envelope it is about.
+    pub envelope: Option<EnvelopeId>,
+    /// Further facts.
+    pub data: Map<String, Value>,
+}
+
+impl EventDraft {
+    /// An event with nothing but its kind.
+    pub fn new(kind: &'static str) -> Self {
+        let (actor, memory, envelope) = (None, None, None);
+        Self { kind: Cow::Borrowed(kind), actor, memory, envelope, data: Map::new() }
+    }
+}
+
+/// An event of the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Its place in the workspace's order.
+    pub change: Change,
+    /// When its command was made.
+    pub at: UnixMs,
+    /// What happened.
+    pub kind: String,
+    /// Who did it.
+    pub actor: Option<AgentName>,
+    /// The memory it is about.
+    pub memory: Option<MemoryId>,
+    /// The envelope it is about.
+    pub envelope: Option<EnvelopeId>,
+    /// Further facts.
+    pub data: Map<String, Value>,
+}

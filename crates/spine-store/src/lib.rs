@@ -1,0 +1,36 @@
+//! What the engine asks of a store and of a retriever, in the engine's words.
+//!
+//! No database is named here. A store applies guarded commands in batches and answers small typed
+//! reads; a retriever is an index derived from it, which can be thrown away and rebuilt.
+
+mod command;
+mod envelope;
+mod error;
+mod event;
+mod filter;
+mod idempotency;
+pub mod limits;
+mod memory;
+mod retriever;
+mod store;
+mod time;
+mod word;
+
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use command::{Applied, Change, Command, Expected, Guard, Outcome, Put, Receipt, RowKey};
+pub use envelope::StoredEnvelope;
+pub use error::{ErrorKind, GuardFailure, StoreError};
+pub use event::{Event, EventDraft, MemoryRef};
+pub use filter::{Filter, ListQuery, Order, Page, SubjectFilter};
+pub use idempotency::{IdempotencyDraft, IdempotencyRecord};
+pub use memory::{ContentKey, Gone, GoneReason, Memory, MemoryBody, MemoryDraft, MemoryRow};
+pub use retriever::{
+    Hit, IndexState, IndexStatus, Retriever, ScorePart, SearchAnswer, SearchQuery,
+};
+pub use store::{
+    EnvelopeReads, Identity, LogReads, MemoryReads, Store, StoreFuture, WorkspaceState,
+};
+pub use time::{Clock, SystemClock, UnixMs};
+pub use word::{IdempotencyKey, Kind, Priority, Tag, ThreadName};

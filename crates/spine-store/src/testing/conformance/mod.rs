@@ -1,0 +1,76 @@
+//! What every store must do, as small named checks. A store passes all of them or is no store.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod commands;
+mod draft;
+mod envelopes;
+mod isolation;
+mod lists;
+mod log;
+mod memories;
+
+use crate::Store;
+
+/// One check, on a store of its own.
+type Check = (&'static str, fn(&dyn Store));
+
+macro_rules! checks {
+    ($($module:ident :: { $($name:ident),+ $(,)? }),+ $(,)?) => {
+        &[$($((concat!(stringify!($module), "::", stringify!($name)), $module::$name as fn(&dyn Store)),)+)+]
+    };
+}
+
+const CHECKS: &[Check] = checks![
+    commands::{
+        numbers_start_at_one_and_follow_on,
+        failed_guard_fails_alone,
+        failed_put_undoes_the_whole_command,
+        guards_hold_or_say_what_they_found,
+        puts_see_the_puts_before_them,
+        known_idempotency_key_has_no_second_effect,
+        idempotency_key_is_new_again_after_its_time,
+        idempotency_of_a_failed_command_is_not_recorded,
+        expired_idempotency_records_are_forgotten_oldest_first,
+        what_is_too_large_is_refused,
+        nothing_to_apply_is_no_error,
+        many_writers_get_distinct_numbers,
+    },
+    memories::{
+        every_field_survives,
+        awkward_texts_survive,
+        revision_keeps_the_older_version,
+        pin_is_no_new_version,
+        delete_leaves_a_tombstone_and_the_versions,
+        purge_leaves_nothing_but_the_mark,
+        gone_memories_take_no_further_writes,
+        content_key_has_one_live_holder,
+        many_are_read_in_the_order_asked,
+    },
+    lists::{
+        each_part_of_a_filter_narrows,
+        expired_memories_are_not_listed,
+        pages_follow_on_in_both_orders,
+        changes_give_each_memory_once_at_its_newest,
+    },
+    envelopes::{
+        bytes_survive_and_ids_are_unique,
+        lineage_is_paged_by_id,
+    },
+    log::{
+        events_are_in_commit_order,
+        events_name_memories_that_were_new,
+        workspaces_are_listed_with_their_newest_change,
+    },
+    isolation::{
+        workspaces_number_for_themselves,
+        foreign_rows_are_as_rows_that_never_existed,
+    },
+];
+
+/// Runs every check, each on a fresh store.
+pub fn run<S: Store>(make_store: impl Fn() -> S) {
+    for (name, check) in CHECKS {
+        eprintln!("conformance: {name}");
+        check(&make_store());
+    }
+}

@@ -1,0 +1,190 @@
+//! Reading the model.
+
+use std::future::ready;
+use std::ops::Bound::{Excluded, Unbounded};
+
+use spine_protocol::{EnvelopeId, MemoryId, WorkspaceName};
+
+use super::ModelStore;
+use super::workspace::{Entry, Workspace};
+use crate::limits::{check_read_many, page_rows};
+use crate::{
+    Change, ContentKey, EnvelopeReads, Event, IdempotencyKey, IdempotencyRecord, ListQuery,
+    LogReads, Memory, MemoryReads, MemoryRow, Order, Page, StoreFuture, StoredEnvelope, UnixMs,
+    WorkspaceState,
+};
+
+fn answer<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
+    Box::pin(ready(Ok(value)))
+}
+
+impl MemoryReads for ModelStore {
+    fn memory(
+        &self,
+        workspace: &WorkspaceName,
+        id: MemoryId,
+    ) -> StoreFuture<'_, Option<MemoryRow>> {
+        answer(self.read(workspace, |w| w.memories.get(&id).map(|entry| entry.row.clone())))
+    }
+
+    fn memories(
+        &self,
+        workspace: &WorkspaceName,
+        ids: Vec<MemoryId>,
+    ) -> StoreFuture<'_, Vec<MemoryRow>> {
+        let rows = self.read(workspace, |w| {
+            ids.iter().filter_map(|id| w.memories.get(id).map(|entry| entry.row.clone())).collect()
+        });
+        Box::pin(ready(check_read_many(ids.len()).map(|()| rows)))
+    }
+
+    fn memory_version(
+        &self,
+        workspace: &WorkspaceName,
+        id: MemoryId,
+        version: u32,
+    ) -> StoreFuture<'_, Option<Memory>> {
+        answer(self.read(workspace, |w| versions(w, id).find(|m| m.version == version).cloned()))
+    }
+
+    fn memory_versions(
+        &self,
+        workspace: &WorkspaceName,
+        id: MemoryId,
+        after: u32,
+        limit: usize,
+    ) -> StoreFuture<'_, Page<Memory, u32>> {
+        let rows: Vec<Memory> = self.read(workspace, |w| {
+            let later = versions(w, id).filter(|memory| memory.version > after);
+            later.take(page_rows(limit) + 1).cloned().collect()
+        });
+        answer(Page::cut(rows, page_rows(limit), |memory| memory.version))
+    }
+
+    fn memories_by_content(
+        &self,
+        workspace: &WorkspaceName,
+        keys: Vec<ContentKey>,
+    ) -> StoreFuture<'_, Vec<(ContentKey, Memory)>> {
+        let rows = self.read(workspace, |w| {
+            let held = |key: &ContentKey| {
+                let entry = w.memories.get(w.by_content.get(key)?)?;
+                Some((*key, entry.row.live()?.clone()))
+            };
+            keys.iter().filter_map(held).collect()
+        });
+        Box::pin(ready(check_read_many(keys.len()).map(|()| rows)))
+    }
+
+    fn list_memories(
+        &self,
+        workspace: &WorkspaceName,
+        query: ListQuery,
+    ) -> StoreFuture<'_, Page<Memory, MemoryId>> {
+        let limit = page_rows(query.limit);
+        let rows = self.read(workspace, |w| listed(w, &query, limit + 1));
+        answer(Page::cut(rows, limit, |memory| memory.id))
+    }
+
+    fn memory_changes(
+        &self,
+        workspace: &WorkspaceName,
+        after: Change,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<MemoryRow>> {
+        answer(self.read(workspace, |w| {
+            let ids = w.by_change.range((Excluded(after), Unbounded)).map(|(_, id)| id);
+            let rows = ids.filter_map(|id| w.memories.get(id).map(|entry| entry.row.clone()));
+            rows.take(page_rows(limit)).collect()
+        }))
+    }
+}
+
+fn versions(workspace: &Workspace, id: MemoryId) -> impl Iterator<Item = &Memory> {
+    let entry = workspace.memories.get(&id).map(|entry| -> &Entry { entry });
+    entry.into_iter().flat_map(|entry| entry.older.iter().chain(entry.row.live()))
+}
+
+fn listed(workspace: &Workspace, query: &ListQuery, limit: usize) -> Vec<Memory> {
+    let after = query.after.map_or(Unbounded, Excluded);
+    let admits = |entry: &&Memory| query.filter.admits(entry, query.now);
+    match query.order {
+        Order::OldestFirst => {
+            let entries = workspace.memories.range((after, Unbounded));
+            entries.filter_map(|(_, e)| e.row.live()).filter(admits).take(limit).cloned().collect()
+        }
+        Order::NewestFirst => {
+            let entries = workspace.memories.range((Unbounded, after)).rev();
+            entries.filter_map(|(_, e)| e.row.live()).filter(admits).take(limit).cloned().collect()
+        }
+    }
+}
+
+impl EnvelopeReads for ModelStore {
+    fn envelope(
+        &self,
+        workspace: &WorkspaceName,
+        id: EnvelopeId,
+    ) -> StoreFuture<'_, Option<StoredEnvelope>> {
+        answer(self.read(workspace, |w| w.envelopes.get(&id).cloned()))
+    }
+
+    fn lineage(
+        &self,
+        workspace: &WorkspaceName,
+        root: EnvelopeId,
+        after: Option<EnvelopeId>,
+        limit: usize,
+    ) -> StoreFuture<'_, Page<StoredEnvelope, EnvelopeId>> {
+        let rows = self.read(workspace, |w| {
+            let later = w.envelopes.range((after.map_or(Unbounded, Excluded), Unbounded));
+            let of_root = later.map(|(_, envelope)| envelope).filter(|e| e.root == root);
+            of_root.take(page_rows(limit) + 1).cloned().collect()
+        });
+        answer(Page::cut(rows, page_rows(limit), |envelope| envelope.id))
+    }
+}
+
+impl LogReads for ModelStore {
+    fn newest_change(&self, workspace: &WorkspaceName) -> StoreFuture<'_, Change> {
+        answer(self.read(workspace, |w| w.newest))
+    }
+
+    fn workspaces(
+        &self,
+        after: Option<WorkspaceName>,
+        limit: usize,
+    ) -> StoreFuture<'_, Page<WorkspaceState, WorkspaceName>> {
+        let workspaces = self.lock();
+        let later = workspaces.range((after.map_or(Unbounded, Excluded), Unbounded));
+        let written = later.filter(|(_, w)| w.newest > Change::ZERO);
+        let states =
+            written.map(|(name, w)| WorkspaceState { name: name.clone(), newest: w.newest });
+        let rows = states.take(page_rows(limit) + 1).collect();
+        answer(Page::cut(rows, page_rows(limit), |state| state.name.clone()))
+    }
+
+    fn events(
+        &self,
+        workspace: &WorkspaceName,
+        after: Change,
+        limit: usize,
+    ) -> StoreFuture<'_, Page<Event, Change>> {
+        let rows = self.read(workspace, |w| {
+            let later = w.events.range((Excluded(after), Unbounded));
+            later.map(|(_, event)| event.clone()).take(page_rows(limit) + 1).collect()
+        });
+        answer(Page::cut(rows, page_rows(limit), |event| event.change))
+    }
+
+    fn idempotency(
+        &self,
+        workspace: &WorkspaceName,
+        key: &IdempotencyKey,
+        now: UnixMs,
+    ) -> StoreFuture<'_, Option<IdempotencyRecord>> {
+        answer(self.read(workspace, |w| {
+            w.idempotency.get(key).filter(|record| now < record.kept_until).cloned()
+        }))
+    }
+}
