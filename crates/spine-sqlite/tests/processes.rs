@@ -43,6 +43,24 @@ fn second_open_in_one_process_is_refused_too() {
     assert_eq!(kind_of_open(&path), None);
 }
 
+#[cfg(unix)]
+#[test]
+fn link_to_the_file_is_no_way_around_the_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spine.db");
+    let _store = open(&path);
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert_eq!(kind_of_open(&link), Some(ErrorKind::InUse));
+}
+
+#[test]
+fn missing_folder_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none").join("spine.db");
+    assert_eq!(kind_of_open(&path), Some(ErrorKind::CannotOpen));
+}
+
 #[test]
 fn a_person_can_look_in_while_it_runs() {
     let folder = tempfile::tempdir().unwrap();
