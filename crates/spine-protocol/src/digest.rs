@@ -23,6 +23,11 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
+    /// The first half, as a number.
+    pub fn first_128_bits(&self) -> u128 {
+        self.0.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
+    }
+
     /// The digest that stands for a memory's text. The salt's characters come first, so that the digest of
     /// an erased text cannot be found again by trying likely texts.
     pub fn of_salted_text(salt: &Salt, text: &str) -> Self {

@@ -93,7 +93,7 @@ fn row_that_this_program_never_wrote_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let path = filled(folder.path());
     let edit = Connection::open(&path).unwrap();
-    edit.execute("UPDATE memories SET author = 'a b' WHERE number = 7", []).unwrap();
+    edit.execute("UPDATE memories SET author = char(10) WHERE number = 7", []).unwrap();
     drop(edit);
     assert_eq!(read_all(&open(&path)), Some(ErrorKind::Corrupt));
 }

@@ -1,8 +1,8 @@
 //! Which memories are meant: the same words for a list and for a search.
 
-use spine_protocol::{AgentName, MemoryId, Subject};
+use spine_protocol::{MemoryId, Subject};
 
-use crate::{Kind, Memory, Tag, ThreadName, UnixMs};
+use crate::{Author, Kind, Memory, Tag, ThreadName, UnixMs};
 
 /// Whom the memories may be about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub struct Filter {
     pub kinds: Vec<Kind>,
     /// All of these tags.
     pub tags: Vec<Tag>,
-    /// Stored by this agent.
-    pub author: Option<AgentName>,
+    /// Written by this author.
+    pub author: Option<Author>,
     /// About this moment or later.
     pub about_from: Option<UnixMs>,
     /// About a moment before this.

@@ -29,8 +29,9 @@ pub use memory::{ContentKey, Gone, GoneReason, Memory, MemoryBody, MemoryDraft, 
 pub use retriever::{
     Hit, IndexState, IndexStatus, Retriever, ScorePart, SearchAnswer, SearchQuery,
 };
+pub use spine_protocol::Priority;
 pub use store::{
     EnvelopeReads, Identity, LogReads, MemoryReads, Store, StoreFuture, WorkspaceState,
 };
 pub use time::{Clock, SystemClock, UnixMs};
-pub use word::{IdempotencyKey, Kind, Priority, Tag, ThreadName};
+pub use word::{Author, IdempotencyKey, Kind, Tag, ThreadName};

@@ -16,6 +16,8 @@ pub const READ_MANY_KEYS_MAX: usize = 20_000;
 pub const SEARCH_HITS_MAX: usize = 1_000;
 /// Words of a kind.
 pub const KIND_BYTES_MAX: usize = 64;
+/// The name of an author.
+pub const AUTHOR_BYTES_MAX: usize = 128;
 /// One tag.
 pub const TAG_BYTES_MAX: usize = 128;
 /// The name of a thread.

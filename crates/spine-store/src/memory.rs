@@ -1,9 +1,9 @@
 //! A memory as it is stored: its newest version, its older ones, or the mark it left.
 
 use serde_json::{Map, Value};
-use spine_protocol::{AgentName, Digest, MemoryId, Subject, Timestamp};
+use spine_protocol::{Digest, MemoryId, Subject, Timestamp};
 
-use crate::{Change, Kind, Priority, Tag, ThreadName, UnixMs};
+use crate::{Author, Change, Kind, Priority, Tag, ThreadName, UnixMs};
 
 /// What the author wrote and said about it: everything that one version consists of.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,8 +22,8 @@ pub struct MemoryBody {
     pub priority: Priority,
     /// Whether it always travels.
     pub pinned: bool,
-    /// Who stored it.
-    pub author: Option<AgentName>,
+    /// Who wrote it.
+    pub author: Option<Author>,
     /// The ordered group it belongs to.
     pub thread: Option<ThreadName>,
     /// Whom it is about.
@@ -157,10 +157,7 @@ pub struct ContentKey(pub [u8; 16]);
 impl ContentKey {
     /// The first half of a digest.
     pub fn from_digest(digest: &Digest) -> Self {
-        let written = digest.to_string();
-        let half = written.get("sha256:".len()..).and_then(|hex| hex.get(..32));
-        let number = half.and_then(|hex| u128::from_str_radix(hex, 16).ok());
-        Self(number.unwrap_or_default().to_be_bytes())
+        Self(digest.first_128_bits().to_be_bytes())
     }
 }
 

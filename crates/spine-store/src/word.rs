@@ -4,9 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use spine_protocol::ParseError;
+use spine_protocol::{AgentName, ParseError};
 
-use crate::limits::{IDEMPOTENCY_KEY_BYTES_MAX, KIND_BYTES_MAX, TAG_BYTES_MAX, THREAD_BYTES_MAX};
+use crate::limits::{
+    AUTHOR_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX, KIND_BYTES_MAX, TAG_BYTES_MAX, THREAD_BYTES_MAX,
+};
 
 macro_rules! line_type {
     ($(#[$doc:meta])* $type:ident, bytes_max: $max:ident, expected: $expected:literal) => {
@@ -74,6 +76,19 @@ line_type!(
 );
 
 line_type!(
+    /// Who wrote a memory: an agent, or a person by any name.
+    Author,
+    bytes_max: AUTHOR_BYTES_MAX,
+    expected: "an author such as `analyst` or `Maria López` (one line of up to 128 bytes)"
+);
+
+impl From<&AgentName> for Author {
+    fn from(agent: &AgentName) -> Self {
+        Self(agent.to_string())
+    }
+}
+
+line_type!(
     /// What makes a repeated request recognisable.
     IdempotencyKey,
     bytes_max: IDEMPOTENCY_KEY_BYTES_MAX,
@@ -104,47 +119,6 @@ impl Default for Kind {
     }
 }
 
-/// How much a memory matters; later is more.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Priority {
-    /// First to be left out.
-    Low,
-    /// What is not said otherwise.
-    #[default]
-    Normal,
-    /// Above the rest.
-    High,
-    /// Last to be left out.
-    Critical,
-}
-
-impl Priority {
-    /// Every priority, lowest first.
-    pub const ALL: [Self; 4] = [Self::Low, Self::Normal, Self::High, Self::Critical];
-
-    /// The word as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Normal => "normal",
-            Self::High => "high",
-            Self::Critical => "critical",
-        }
-    }
-}
-
-impl FromStr for Priority {
-    type Err = ParseError;
-
-    fn from_str(word: &str) -> Result<Self, ParseError> {
-        let found = Self::ALL.into_iter().find(|priority| priority.as_str() == word);
-        found.ok_or_else(|| ParseError::new("one of `low` `normal` `high` `critical`", word))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,14 +130,5 @@ mod tests {
             assert!(wrong.parse::<Tag>().is_err(), "{wrong:?} should be refused");
         }
         assert!(serde_json::from_str::<Kind>("\"\"").is_err());
-    }
-
-    #[test]
-    fn priorities_have_one_spelling() {
-        for priority in Priority::ALL {
-            assert_eq!(priority.as_str().parse::<Priority>(), Ok(priority));
-            let json = serde_json::to_string(&priority).unwrap();
-            assert_eq!(json, format!("\"{}\"", priority.as_str()));
-        }
     }
 }

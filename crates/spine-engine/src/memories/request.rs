@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use spine_protocol::{AgentName, MemoryId, Subject, Timestamp};
-use spine_store::{Filter, Gone, Hit, Kind, Memory, Order, Priority, Tag, ThreadName};
+use spine_protocol::{MemoryId, Subject, Timestamp};
+use spine_store::{Author, Filter, Gone, Hit, Kind, Memory, Order, Priority, Tag, ThreadName};
 
 use super::error::MissingReason;
 
@@ -26,8 +26,8 @@ pub struct NewMemory {
     pub priority: Priority,
     /// Whether it always travels.
     pub pinned: bool,
-    /// Who stores it; the calling agent if not said.
-    pub author: Option<AgentName>,
+    /// Who wrote it; the calling agent if not said.
+    pub author: Option<Author>,
     /// The ordered group it belongs to.
     pub thread: Option<ThreadName>,
     /// Whom it is about.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use spine_protocol::AgentName;
-use spine_store::{MemoryBody, UnixMs};
+use spine_store::{Author, MemoryBody, UnixMs};
 
 use super::error::MemoryError;
 use super::limits::*;
@@ -20,7 +20,7 @@ pub(super) fn body(new: NewMemory, agent: Option<&AgentName>, now: UnixMs) -> Re
         tags: new.tags,
         priority: new.priority,
         pinned: new.pinned,
-        author: new.author.or_else(|| agent.cloned()),
+        author: new.author.or_else(|| agent.map(Author::from)),
         thread: new.thread,
         subject: new.subject,
         occurred_at: new.occurred_at,
@@ -55,9 +55,6 @@ fn checked(mut body: MemoryBody) -> Result<MemoryBody> {
     body.tags.dedup();
     if body.text.trim().is_empty() {
         return Err(MemoryError::Invalid { field: "text", problem: "must not be empty" });
-    }
-    if body.author.as_ref().is_some_and(AgentName::is_broadcast) {
-        return Err(MemoryError::Invalid { field: "author", problem: "must not be `broadcast`" });
     }
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     within("text", body.text.len(), MEMORY_TEXT_BYTES_MAX, "bytes")?;
