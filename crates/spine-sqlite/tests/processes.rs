@@ -33,16 +33,6 @@ fn second_process_is_told_that_the_store_is_in_use() {
     assert_eq!(kind_of_open(&path), None);
 }
 
-#[test]
-fn second_open_in_one_process_is_refused_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("spine.db");
-    let store = open(&path);
-    assert_eq!(kind_of_open(&path), Some(ErrorKind::InUse));
-    drop(store);
-    assert_eq!(kind_of_open(&path), None);
-}
-
 #[cfg(unix)]
 #[test]
 fn link_to_the_file_is_no_way_around_the_lock() {

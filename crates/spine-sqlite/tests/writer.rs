@@ -1,11 +1,11 @@
-//! The writer's queue, its waits, and what a purge leaves on the disk.
+//! The writer's queue, its waits, its end, and what a purge leaves on the disk.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 
 use std::fs;
 
-use common::{command, default, id, new, open, text, write};
+use common::{command, default, id, kind_of_open, new, open, text, write};
 use rusqlite::Connection;
 use spine_sqlite::{Options, SqliteStore};
 use spine_store::testing::block_on;
@@ -76,4 +76,16 @@ fn files_hold(folder: &tempfile::TempDir, needle: &str) -> bool {
     let files = fs::read_dir(folder.path()).unwrap().map(|entry| fs::read(entry.unwrap().path()));
     let holds = |bytes: Vec<u8>| bytes.windows(needle.len()).any(|part| part == needle.as_bytes());
     files.map(Result::unwrap).any(holds)
+}
+
+/// Beside tests that start processes this one failed now and then: between fork and exec a child holds every
+/// lock of its parent. This binary starts none.
+#[test]
+fn second_open_in_one_process_is_refused_until_the_first_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spine.db");
+    let store = open(&path);
+    assert_eq!(kind_of_open(&path), Some(ErrorKind::InUse));
+    drop(store);
+    assert_eq!(kind_of_open(&path), None);
 }
