@@ -20,8 +20,7 @@ pub const STORE_FILE: &str = "store.db";
 const REQUEST_MEMORIES_MAX: usize = 4;
 /// Long enough that some texts take more than one page.
 const TEXT_WORDS_MAX: usize = 600;
-const WORDS: [&str; 8] =
-    ["refund", "of", "order", "waits", "for", "the", "customer's", "answer"];
+const WORDS: [&str; 8] = ["refund", "of", "order", "waits", "for", "the", "customer's", "answer"];
 
 /// A store, and everything that callers can do with it.
 pub struct House {
@@ -42,7 +41,8 @@ impl House {
 
     /// Stores a few random memories in one request; an acknowledgement for each when all are on disk.
     pub fn store_some(&self, rng: &mut Rng) -> Result<Vec<Ack>, MemoryError> {
-        let request = (0..rng.usize(1..=REQUEST_MEMORIES_MAX)).map(|_| random_memory(rng)).collect();
+        let request =
+            (0..rng.usize(1..=REQUEST_MEMORIES_MAX)).map(|_| random_memory(rng)).collect();
         let stored = block_on(self.memories.store_many(&self.caller, request))?;
         Ok(stored.iter().map(|stored| Ack::from(&stored.memory)).collect())
     }

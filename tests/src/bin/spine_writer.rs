@@ -144,9 +144,8 @@ fn verify_acknowledged(folder: &Path) -> Result<ExitCode, Failure> {
     for line in io::stdin().lock().lines() {
         acknowledged.push(line?.parse()?);
     }
-    let verdict = verify(folder, &acknowledged).map_err(|error: StoreError| {
-        format!("{error} ({:?}: {})", error.kind(), error.detail())
-    })?;
+    let verdict = verify(folder, &acknowledged)
+        .map_err(|error: StoreError| format!("{error} ({:?}: {})", error.kind(), error.detail()))?;
     say(&verdict.to_string());
     Ok(if verdict.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,0 +1,88 @@
+//! A disk that is full, and then no longer.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+
+use fastrand::Rng;
+use spine_engine::memories::MemoryError;
+use spine_sqlite::Options;
+use spine_store::ErrorKind;
+use spine_tests::{Ack, House, verify};
+
+use crate::scale::seeded;
+
+const TEST: &str = "disk_full::full_disk_refuses_writes_until_there_is_room";
+const SMALL_DISK: &str = "SPINE_SMALL_DISK";
+const MOUNT_AND_RUN: &str =
+    r#"mount -t tmpfs -o size=12m tmpfs "$1" && exec "$2" --exact "$3" --nocapture"#;
+const FILLER_BYTES: usize = 4 * 1024 * 1024;
+const THREADS: usize = 4;
+/// In a row: a single one may pass, because the store makes what room it can.
+const REFUSALS: usize = 5;
+
+/// Runs itself again in a mount namespace of its own, so that the small disk goes when the process goes.
+#[test]
+fn full_disk_refuses_writes_until_there_is_room() {
+    if let Some(disk) = env::var_os(SMALL_DISK) {
+        return fill_and_free(Path::new(&disk));
+    }
+    let disk = tempfile::tempdir().unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", MOUNT_AND_RUN, "sh"]);
+    command.arg(disk.path()).arg(env::current_exe().unwrap()).arg(TEST);
+    let output = command.env(SMALL_DISK, disk.path()).output().expect("unshare, of util-linux");
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(
+        output.status.success(),
+        "this test needs root or user namespaces, to mount a disk: {said}"
+    );
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+fn fill_and_free(disk: &Path) {
+    let mut rng = seeded();
+    let filler = disk.join("filler");
+    fs::write(&filler, vec![1; FILLER_BYTES]).unwrap();
+
+    let house = House::open(disk, Options::default()).unwrap();
+    let mut acks = fill(&house, &mut rng);
+    println!("{} acknowledged before the disk was full", acks.len());
+    assert!(acks.iter().all(|ack| house.holds(ack).unwrap()), "reads go on");
+    fs::remove_file(&filler).unwrap();
+    for _ in 0..100 {
+        acks.extend(house.store_some(&mut rng).expect("there is room again"));
+    }
+    drop(house);
+    let verdict = verify(disk, &acks).unwrap();
+    assert!(verdict.is_clean(), "{verdict}");
+}
+
+fn fill(house: &House, rng: &mut Rng) -> Vec<Ack> {
+    let acks = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            let (rng, acks) = (rng.fork(), &acks);
+            scope.spawn(move || store_until_full(house, rng, acks));
+        }
+    });
+    acks.into_inner().unwrap()
+}
+
+fn store_until_full(house: &House, mut rng: Rng, acks: &Mutex<Vec<Ack>>) {
+    let mut refusals = 0;
+    while refusals < REFUSALS {
+        match house.store_some(&mut rng) {
+            Ok(stored) => {
+                acks.lock().unwrap().extend(stored);
+                refusals = 0;
+            }
+            Err(MemoryError::Store(error)) if error.kind() == ErrorKind::DiskFull => refusals += 1,
+            Err(MemoryError::Store(error)) => panic!("{:?}: {}", error.kind(), error.detail()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
