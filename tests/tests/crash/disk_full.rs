@@ -21,6 +21,8 @@ const MOUNT_AND_RUN: &str =
     r#"mount -t tmpfs -o size=12m tmpfs "$1" && exec "$2" --exact "$3" --nocapture"#;
 const FILLER_BYTES: usize = 4 * 1024 * 1024;
 const THREADS: usize = 4;
+/// Few enough that the freed room holds them.
+const WRITES_AFTER_FREEING: usize = 20;
 /// In a row: a single one may pass, because the store makes what room it can.
 const REFUSALS: usize = 5;
 
@@ -53,7 +55,7 @@ fn fill_and_free(disk: &Path) {
     println!("{} acknowledged before the disk was full", acks.len());
     assert!(acks.iter().all(|ack| house.holds(ack).unwrap()), "reads go on");
     fs::remove_file(&filler).unwrap();
-    for _ in 0..100 {
+    for _ in 0..WRITES_AFTER_FREEING {
         acks.extend(house.store_some(&mut rng).expect("there is room again"));
     }
     drop(house);
