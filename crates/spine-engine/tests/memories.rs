@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -10,9 +11,12 @@ use spine_engine::memories::{
     Edit, ListRequest, Lookup, Memories, MemoryError, MemoryPatch, MissingReason, NewMemory,
     SearchRequest, Stored, limits,
 };
-use spine_protocol::MemoryId;
+use spine_protocol::{MemoryId, WorkspaceName};
 use spine_store::testing::{Fault, ManualClock, ModelRetriever, ModelStore, block_on};
-use spine_store::{Change, ErrorKind, Filter, GoneReason, LogReads, UnixMs};
+use spine_store::{
+    Change, ErrorKind, Filter, GoneReason, IndexStatus, LogReads, Retriever, SearchAnswer,
+    SearchQuery, StoreFuture, UnixMs,
+};
 
 struct House {
     clock: Arc<ManualClock>,
@@ -201,6 +205,41 @@ fn stored_memory_is_found_by_the_next_search_and_a_purged_one_is_not() {
     assert_eq!((found[0].memory.id, found[0].hit.parts.is_empty()), (id(1), false));
     block_on(house.memories.purge(&house.caller, id(1))).unwrap();
     assert_eq!(search(), []);
+}
+
+/// Passes searches on, and counts how often it was told to erase.
+struct Told(ModelRetriever, AtomicUsize);
+
+impl Retriever for Told {
+    fn search(
+        &self,
+        workspace: &WorkspaceName,
+        query: SearchQuery,
+    ) -> StoreFuture<'_, SearchAnswer> {
+        self.0.search(workspace, query)
+    }
+    fn status(&self, workspace: &WorkspaceName) -> StoreFuture<'_, IndexStatus> {
+        self.0.status(workspace)
+    }
+    fn erase_remnants(&self, workspace: &WorkspaceName) -> StoreFuture<'_, ()> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.erase_remnants(workspace)
+    }
+    fn rebuild(&self) -> StoreFuture<'_, ()> {
+        self.0.rebuild()
+    }
+}
+
+#[test]
+fn index_is_told_of_every_purge_even_of_a_repeated_one() {
+    let house = house();
+    let told = Arc::new(Told(ModelRetriever::new(house.store.clone()), AtomicUsize::new(0)));
+    let memories = Memories::new(house.store.clone(), told.clone());
+    house.store(note("a"));
+    for _ in 0..2 {
+        block_on(memories.purge(&house.keyed("k"), id(1))).unwrap();
+    }
+    assert_eq!(told.1.load(Ordering::SeqCst), 2);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! For crash tests: writes memories from many threads as fast as it can, and prints each id after its
 //! write was acknowledged. `verify` reads those ids and checks that each is there and the file is whole.
 //!
-//! ack_writer write PATH [--threads N] [--writes N] [--unsafe-normal]
+//! ack_writer write PATH [--threads N] [--in-flight N, for each thread] [--writes N] [--unsafe-normal]
 //! ack_writer verify PATH < ACKNOWLEDGED
 //! ack_writer hold PATH     (opens the store, says so, and waits until its input ends)
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
@@ -16,7 +16,9 @@ use std::time::Instant;
 use spine_protocol::{MemoryId, WorkspaceName};
 use spine_sqlite::{CheckDepth, Durability, Options, SqliteStore};
 use spine_store::testing::block_on;
-use spine_store::{Applied, Command, MemoryBody, MemoryDraft, MemoryReads, Put, Store, StoreError};
+use spine_store::{
+    Applied, Command, MemoryBody, MemoryDraft, MemoryReads, Outcome, Put, Store, StoreError,
+};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,10 +51,11 @@ fn write(path: &Path, options: &[&str]) -> Result<(), StoreError> {
     let normal = options.contains(&"--unsafe-normal");
     let durability = if normal { Durability::Normal } else { Durability::Full };
     let store = SqliteStore::open(path, Options { durability, ..Options::default() })?;
-    let (threads, writes) =
-        (number(options, "--threads", 16), number(options, "--writes", u64::MAX));
+    let (threads, in_flight) =
+        (number(options, "--threads", 16), number(options, "--in-flight", 1));
+    let writes = number(options, "--writes", u64::MAX);
     let (started, left) = (Instant::now(), AtomicU64::new(writes));
-    let work = || write_until_done(&store, &left);
+    let work = || write_until_done(&store, &left, in_flight);
     let results: Vec<Result<(), StoreError>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -62,21 +65,31 @@ fn write(path: &Path, options: &[&str]) -> Result<(), StoreError> {
     results.into_iter().collect()
 }
 
-fn write_until_done(store: &SqliteStore, left: &AtomicU64) -> Result<(), StoreError> {
-    let take = |left: u64| left.checked_sub(1);
+fn write_until_done(
+    store: &SqliteStore,
+    left: &AtomicU64,
+    in_flight: u64,
+) -> Result<(), StoreError> {
+    let take = |left: u64| left.checked_sub(in_flight);
     while left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok() {
-        let acknowledged = write_one(store)?;
-        // One call for the whole line: lines of two threads do not mix, and none is cut short by a kill.
-        io::stdout().write_all(format!("{acknowledged}\n").as_bytes()).unwrap();
+        let waiting: Vec<_> = (0..in_flight).map(|_| store.apply(vec![command(store)])).collect();
+        for answer in waiting {
+            let id = acknowledged(block_on(answer)?)?;
+            // One call for the whole line: lines of two threads do not mix, and no kill cuts one short.
+            io::stdout().write_all(format!("{id}\n").as_bytes()).unwrap();
+        }
     }
     Ok(())
 }
 
-fn write_one(store: &SqliteStore) -> Result<MemoryId, StoreError> {
+fn command(store: &SqliteStore) -> Command {
     let body = MemoryBody { text: "x".repeat(200), ..MemoryBody::default() };
     let put = Put::NewMemory(Box::new(MemoryDraft { body, content: None }));
-    let command = Command { puts: vec![put], ..Command::new(default(), store.now()) };
-    match block_on(store.apply(vec![command]))?.remove(0)? {
+    Command { puts: vec![put], ..Command::new(default(), store.now()) }
+}
+
+fn acknowledged(mut outcomes: Vec<Outcome>) -> Result<MemoryId, StoreError> {
+    match outcomes.remove(0)? {
         Applied::Now(receipt) => Ok(receipt.first_memory.unwrap()),
         Applied::Before(_) => panic!("there was no idempotency key"),
     }

@@ -38,6 +38,9 @@ fn kind_of_code(code: ErrorCode) -> ErrorKind {
             ErrorKind::Corrupt
         }
         ErrorCode::TooBig => ErrorKind::TooLarge,
+        ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly => {
+            ErrorKind::CannotOpen
+        }
         _ => ErrorKind::Unavailable,
     }
 }
@@ -54,6 +57,10 @@ pub(crate) fn file_error(doing: &str, error: &std::io::Error) -> StoreError {
     let kind = match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ErrorKind::DiskFull,
         std::io::ErrorKind::AlreadyExists => ErrorKind::FileExists,
+        std::io::ErrorKind::NotFound
+        | std::io::ErrorKind::NotADirectory
+        | std::io::ErrorKind::PermissionDenied
+        | std::io::ErrorKind::ReadOnlyFilesystem => ErrorKind::CannotOpen,
         _ => ErrorKind::Unavailable,
     };
     StoreError::new(kind, format!("{doing}: {error}"))

@@ -40,8 +40,7 @@ impl SqliteStore {
         options: Options,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StoreError> {
-        let absolute = std::path::absolute(path);
-        let path = absolute.map_err(|error| file_error("resolve the path", &error))?;
+        let path = resolve(path)?;
         let lock = FileLock::take(&path)?;
         let mut connection = open_writer(&path, &options)?;
         migrations::run(&mut connection)?;
@@ -65,6 +64,15 @@ impl SqliteStore {
     pub fn check(&self, depth: CheckDepth) -> Result<(), StoreError> {
         check::check(&open_reader(&self.path, &self.options)?, depth)
     }
+}
+
+/// One name for one file, whatever links lead to it: the lock is beside the file itself.
+fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+    let resolved = match std::fs::canonicalize(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => std::path::absolute(path),
+        resolved => resolved,
+    };
+    resolved.map_err(|error| file_error("resolve the path", &error))
 }
 
 impl Store for SqliteStore {

@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Corrupt,
     /// Another process has the store open.
     InUse,
+    /// The path cannot be reached or written to.
+    CannotOpen,
     /// The data was written by a newer version of this program.
     TooNew,
     /// The file is something else than a store.
@@ -54,6 +56,9 @@ impl ErrorKind {
                 "the stored data is damaged: restore a backup; nothing was repaired or deleted"
             }
             Self::InUse => "another process has this store open: stop it, or use another path",
+            Self::CannotOpen => {
+                "the store cannot be opened: check that its folder exists and may be written to"
+            }
             Self::TooNew => {
                 "this store was written by a newer version: run that version or a later one"
             }

@@ -175,3 +175,51 @@ impl Select {
 fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::migrations;
+
+    fn plan(filter: &Filter) -> String {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        let mut select = Select::new(&"default".parse().unwrap());
+        select.add_filter(filter);
+        let sql = format!("EXPLAIN QUERY PLAN {}", select.sql("DESC"));
+        select.params.push(Value::Integer(10));
+        let read = |row: &rusqlite::Row<'_>| row.get::<_, String>(3);
+        rows(&connection, &sql, params_from_iter(select.params), read).unwrap().join("; ")
+    }
+
+    #[test]
+    fn every_list_is_driven_by_its_index_and_never_sorted() {
+        let any = Filter::default;
+        let thread = || Some("t".parse().unwrap());
+        let subject = || Some(SubjectFilter::Only("user:1".parse().unwrap()));
+        let kinds = || vec!["note".parse().unwrap()];
+        let cases = [
+            (any(), "memories_number"),
+            (Filter { thread: thread(), ..any() }, "memories_thread"),
+            (
+                Filter { thread: thread(), kinds: kinds(), subject: subject(), ..any() },
+                "memories_thread",
+            ),
+            (Filter { subject: subject(), kinds: kinds(), ..any() }, "memories_subject"),
+            (Filter { subject: Some(SubjectFilter::General), ..any() }, "memories_subject"),
+            (Filter { author: Some("a".parse().unwrap()), ..any() }, "memories_author"),
+            (Filter { kinds: kinds(), ..any() }, "memories_kind"),
+            (Filter { pinned: Some(true), ..any() }, "memories_pinned"),
+            (
+                Filter { tags: vec!["a".parse().unwrap()], thread: thread(), ..any() },
+                "SEARCH d USING PRIMARY KEY (workspace=? AND tag=?)",
+            ),
+            (Filter { about_from: Some(spine_store::UnixMs(1)), ..any() }, "memories_number"),
+        ];
+        for (filter, index) in cases {
+            let plan = plan(&filter);
+            assert!(plan.contains(index), "{filter:?}: {plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{filter:?}: {plan}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
@@ -16,6 +16,8 @@ use crate::options::Options;
 
 /// How long a purge waits for readers, so that it can empty the log.
 const EMPTY_LOG_WAIT: Duration = Duration::from_millis(100);
+/// How long before it tries again where readers never made way: each try holds up the writer.
+const EMPTY_LOG_PAUSE: Duration = Duration::from_secs(2);
 
 pub(super) struct Committer {
     connection: Connection,
@@ -25,8 +27,8 @@ pub(super) struct Committer {
     log_pages: Arc<AtomicI32>,
     checkpoint_pages: i32,
     checkpointed_at_pages: i32,
-    /// A purge was committed, but its text may still stand in the log.
-    log_holds_purged: bool,
+    /// A purge was committed, but its text may still stand in the log: when to empty it.
+    empty_log_at: Option<Instant>,
 }
 
 impl Committer {
@@ -48,7 +50,7 @@ impl Committer {
             log_pages,
             checkpoint_pages: i32::try_from(options.checkpoint_pages).unwrap_or(i32::MAX),
             checkpointed_at_pages: 0,
-            log_holds_purged: false,
+            empty_log_at: None,
         })
     }
 
@@ -105,19 +107,25 @@ impl Committer {
         }
     }
 
-    /// What was purged must not be readable in the log either. Where a reader is in the way, the next
+    /// What was purged must not be readable in the log either. Where readers are in the way, a later
     /// group tries again.
     fn empty_log_after_purge(&mut self, jobs: &[Job]) {
         let purges = |put: &Put| matches!(put, Put::PurgeMemory(_));
         let mut puts = jobs.iter().flat_map(|job| &job.commands).flat_map(|command| &command.puts);
-        self.log_holds_purged |= puts.any(purges);
-        if !self.log_holds_purged {
-            return;
+        let now = Instant::now();
+        if self.empty_log_at.is_none() && puts.any(purges) {
+            self.empty_log_at = Some(now);
         }
-        let wait = |wait| self.connection.busy_timeout(wait).is_ok();
-        let emptied = wait(EMPTY_LOG_WAIT) && self.checkpoint("TRUNCATE");
-        self.connection.busy_timeout(self.busy_wait).unwrap_or(());
-        self.log_holds_purged = !emptied;
+        if self.empty_log_at.is_some_and(|due| due <= now) {
+            self.empty_log_at = (!self.empty_log()).then(|| now + EMPTY_LOG_PAUSE);
+        }
+    }
+
+    fn empty_log(&self) -> bool {
+        let emptied =
+            self.connection.busy_timeout(EMPTY_LOG_WAIT).is_ok() && self.checkpoint("TRUNCATE");
+        let restored = self.connection.busy_timeout(self.busy_wait);
+        emptied && restored.is_ok()
     }
 
     fn checkpoint_when_due(&mut self) {

@@ -70,8 +70,11 @@ impl Step<'_> {
         }
         execute(self.connection, "SAVEPOINT command")?;
         let written = self.write(command);
-        if let Err(Halt::Refused(_)) = written {
-            execute(self.connection, "ROLLBACK TO command")?;
+        match &written {
+            Ok(()) => {}
+            Err(Halt::Refused(_)) => execute(self.connection, "ROLLBACK TO command")?,
+            // SQLite may have rolled back by itself; to go on here would hide the first error.
+            Err(Halt::Broken(_)) => return written.map(|()| Applied::Now(self.receipt)),
         }
         execute(self.connection, "RELEASE command")?;
         written.map(|()| Applied::Now(self.receipt))
