@@ -72,15 +72,17 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     let mut header = Vec::new();
     let read = file.by_ref().take(HEADER.len() as u64).read_to_end(&mut header);
     read.map_err(|error| file_error("read the database", &error))?;
-    let new = header.is_empty() && !has_log(path);
-    if new || header == HEADER {
+    let new = header.is_empty() && !holds_data(&with_suffix(path, "-wal"));
+    // Power that failed while the file was created: SQLite takes its own first steps back.
+    let unfinished = holds_data(&with_suffix(path, "-journal"));
+    if new || unfinished || header == HEADER {
         return Ok(());
     }
     Err(StoreError::new(ErrorKind::Corrupt, format!("{} has no SQLite header", path.display())))
 }
 
-fn has_log(path: &Path) -> bool {
-    fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0)
+fn holds_data(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.len() > 0)
 }
 
 fn check_application(connection: &Connection) -> Result<(), StoreError> {
