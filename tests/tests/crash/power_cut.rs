@@ -45,6 +45,18 @@ fn power_cut_loses_acknowledged_writes_without_an_fsync_for_each() {
     assert!(losing > 0, "this test cannot fail");
 }
 
+/// Nothing is at stake yet, but a store that cannot be opened is in the way of the next try.
+#[test]
+fn power_cut_during_creation_leaves_what_opens() {
+    let mut rng = seeded();
+    let operations = record(&[], &mut rng);
+    let mut disk = Disk::default();
+    for operation in operations.iter().take_while(|next| acknowledged(next).is_none()) {
+        disk.apply(operation);
+        (0..times(2, 20)).for_each(|_| drop(cut(&disk, &[], &mut rng)));
+    }
+}
+
 fn cut_often(cuts: usize, settings: &[&str]) -> Vec<Verdict> {
     let mut rng = seeded();
     let recordings = 0..cuts.div_ceil(CUTS_IN_ONE_RECORDING);
