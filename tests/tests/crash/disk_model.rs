@@ -4,6 +4,8 @@
 //! sectors of 512 bytes. Bytes next to a write are safe, as SQLite assumes of every disk (its "powersafe
 //! overwrite"). New and removed names count as durable once the folder was synced; before, they reach the
 //! disk in the order in which they were made, as in the journal of a file system.
+//!
+//! After a failed sync the system takes for written what may not be, and no later sync makes it durable.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,9 +26,11 @@ pub struct Mercy {
     pub tear: f64,
 }
 
+const FAILED_SYNC: Mercy = Mercy { keep: 0.3, tear: 0.4 };
+
 /// The files of one folder.
-#[derive(Default)]
 pub struct Disk {
+    luck: Rng,
     files: Vec<File>,
     /// As the process sees them.
     names: BTreeMap<String, usize>,
@@ -69,13 +73,23 @@ impl<T> Pending<T> {
         self.syncing = Some(self.changes.len());
     }
 
-    /// What is now durable.
+    fn fail_sync(&mut self) {
+        self.syncing = None;
+    }
+
+    /// What the sync was about.
     fn end_sync(&mut self) -> Vec<T> {
         self.changes.drain(..self.syncing.take().unwrap()).collect()
     }
 }
 
 impl Disk {
+    /// An empty one, with its luck.
+    pub fn new(luck: Rng) -> Self {
+        let (names, durable_names) = (BTreeMap::new(), BTreeMap::new());
+        Self { luck, files: Vec::new(), names, durable_names, name_changes: Pending::default() }
+    }
+
     pub fn apply(&mut self, operation: &Operation) {
         match operation {
             Operation::Opened { file } => self.open(file),
@@ -87,6 +101,9 @@ impl Disk {
             Operation::SyncEnded { file } if file.is_empty() => self.end_name_sync(),
             Operation::SyncBegan { file } => self.file(file).changes.begin_sync(),
             Operation::SyncEnded { file } => self.file(file).end_sync(),
+            // Names are in the file system's journal: a later sync of the folder has them too.
+            Operation::SyncFailed { file } if file.is_empty() => self.name_changes.fail_sync(),
+            Operation::SyncFailed { file } => self.fail_sync(file),
             Operation::Unlinked { file } => self.unlink(file),
             Operation::Acknowledged(_) => {}
         }
@@ -113,6 +130,13 @@ impl Disk {
 
     fn change(&mut self, name: &str, change: Change) {
         self.file(name).changes.changes.push(change);
+    }
+
+    fn fail_sync(&mut self, name: &str) {
+        let file = &mut self.files[self.names[name]];
+        for change in file.changes.end_sync() {
+            change.apply_by_luck(FAILED_SYNC, &mut self.luck, &mut file.durable);
+        }
     }
 
     fn end_name_sync(&mut self) {
@@ -152,12 +176,7 @@ impl File {
     fn after_power_cut(&self, mercy: Mercy, rng: &mut Rng) -> Vec<u8> {
         let mut left = self.durable.clone();
         for change in &self.changes.changes {
-            let luck = rng.f64();
-            if luck < mercy.keep {
-                change.apply(&mut left);
-            } else if luck < mercy.keep + mercy.tear {
-                change.apply_torn(&mut left, rng);
-            }
+            change.apply_by_luck(mercy, rng, &mut left);
         }
         left
     }
@@ -168,6 +187,15 @@ impl Change {
         match self {
             Self::Write { offset, bytes } => overwrite(content, *offset, bytes),
             Self::Truncate { len } => content.resize(*len, 0),
+        }
+    }
+
+    fn apply_by_luck(&self, mercy: Mercy, rng: &mut Rng, content: &mut Vec<u8>) {
+        let luck = rng.f64();
+        if luck < mercy.keep {
+            self.apply(content);
+        } else if luck < mercy.keep + mercy.tear {
+            self.apply_torn(content, rng);
         }
     }
 
@@ -212,7 +240,7 @@ mod tests {
     }
 
     fn disk(operations: &[Operation]) -> Disk {
-        let mut disk = Disk::default();
+        let mut disk = Disk::new(Rng::with_seed(1));
         disk.apply(&Operation::Opened { file: file() });
         disk.apply(&Operation::SyncBegan { file: String::new() });
         disk.apply(&Operation::SyncEnded { file: String::new() });
@@ -235,6 +263,16 @@ mod tests {
         let disk = disk(&[write(0, 1), began, write(2, 2), ended, write(4, 3)]);
         assert_eq!(left(&disk, NONE), [1, 1]);
         assert_eq!(left(&disk, ALL), [1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn failed_sync_is_not_made_good_by_the_next() {
+        let write = Operation::Written { file: file(), offset: 0, bytes: vec![1; 100_000] };
+        let (began, failed) =
+            (Operation::SyncBegan { file: file() }, Operation::SyncFailed { file: file() });
+        let ended = Operation::SyncEnded { file: file() };
+        let disk = disk(&[write, began.clone(), failed, began, ended]);
+        assert_ne!(left(&disk, ALL), vec![1; 100_000]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod fsync_error;
 mod kill;
 mod online_backup;
 mod power_cut;
+mod recording;
 mod scale;
 mod strace;
 mod strace_log;

@@ -6,22 +6,17 @@
 //! test must lose acknowledged writes, which shows that it can.
 
 use std::fs;
-use std::path::Path;
 
 use fastrand::Rng;
 use spine_tests::{Ack, Verdict, verify};
 
 use crate::disk_model::{Disk, Mercy};
+use crate::recording::{record, record_failed_fsync};
 use crate::scale::{seeded, times};
-use crate::strace::strace;
-use crate::strace_log::{Operation, TRACED, parse};
-use crate::writer::write_command;
+use crate::strace_log::Operation;
 
-const THREADS: &[usize] = &[1, 4, 16];
-const ACKS: &str = "150";
-/// So small that a recording has several checkpoints, and the log starts from its beginning again.
-const CHECKPOINT_PAGES: &str = "120";
 const CUTS_IN_ONE_RECORDING: usize = 30;
+const CUTS_FOR_ONE_FAILURE: usize = 6;
 const MERCIES: [Mercy; 4] = [
     Mercy { keep: 0.0, tear: 0.0 },
     Mercy { keep: 0.0, tear: 1.0 },
@@ -50,25 +45,36 @@ fn power_cut_loses_acknowledged_writes_without_an_fsync_for_each() {
 fn power_cut_during_creation_leaves_what_opens() {
     let mut rng = seeded();
     let operations = record(&[], &mut rng);
-    let mut disk = Disk::default();
+    let mut disk = Disk::new(rng.fork());
     for operation in operations.iter().take_while(|next| acknowledged(next).is_none()) {
         disk.apply(operation);
         (0..times(2, 20)).for_each(|_| drop(cut(&disk, &[], &mut rng)));
     }
 }
 
+/// The disk loses what the failed fsync was about, and all later ones succeed.
+#[test]
+fn power_cut_after_a_failed_fsync_loses_no_acknowledged_write() {
+    let mut rng = seeded();
+    for nth in 1..=times(16, 64) {
+        let operations = record_failed_fsync(nth, &mut rng);
+        for verdict in cut_at_random(&operations, CUTS_FOR_ONE_FAILURE, &mut rng) {
+            assert!(verdict.lost.is_empty(), "fsync number {nth} failed: {verdict}");
+        }
+    }
+}
+
 fn cut_often(cuts: usize, settings: &[&str]) -> Vec<Verdict> {
     let mut rng = seeded();
     let recordings = 0..cuts.div_ceil(CUTS_IN_ONE_RECORDING);
-    recordings.flat_map(|_| cut_one_recording(settings, &mut rng)).collect()
+    let cut = |_| cut_at_random(&record(settings, &mut rng), CUTS_IN_ONE_RECORDING, &mut rng);
+    recordings.flat_map(cut).collect()
 }
 
-fn cut_one_recording(settings: &[&str], rng: &mut Rng) -> Vec<Verdict> {
-    let operations = record(settings, rng);
-    let mut moments: Vec<usize> =
-        (0..CUTS_IN_ONE_RECORDING).map(|_| moment(&operations, rng)).collect();
+fn cut_at_random(operations: &[Operation], cuts: usize, rng: &mut Rng) -> Vec<Verdict> {
+    let mut moments: Vec<usize> = (0..cuts).map(|_| moment(operations, rng)).collect();
     moments.sort_unstable();
-    let (mut disk, mut acks, mut done) = (Disk::default(), Vec::new(), 0);
+    let (mut disk, mut acks, mut done) = (Disk::new(rng.fork()), Vec::new(), 0);
     let mut verdicts = Vec::new();
     for moment in moments {
         for operation in &operations[done..moment] {
@@ -79,23 +85,6 @@ fn cut_one_recording(settings: &[&str], rng: &mut Rng) -> Vec<Verdict> {
         verdicts.push(cut(&disk, &acks, rng));
     }
     verdicts
-}
-
-/// Two writers one after the other, so that a clean end and a second start are cut too.
-fn record(settings: &[&str], rng: &mut Rng) -> Vec<Operation> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().canonicalize().unwrap();
-    (0..2).flat_map(|_| record_writer(&path, settings, rng)).collect()
-}
-
-fn record_writer(folder: &Path, settings: &[&str], rng: &mut Rng) -> Vec<Operation> {
-    let log = tempfile::NamedTempFile::new().unwrap();
-    let (seed, threads) = (rng.u64(..).to_string(), rng.choice(THREADS).unwrap());
-    let load = ["--acks", ACKS, "--checkpoint-pages", CHECKPOINT_PAGES, "--seed", &seed];
-    let command = write_command(folder, *threads, &[&load, settings].concat());
-    let output = strace(&["--seccomp-bpf", "-e", TRACED], log.path(), &command);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    parse(&fs::read_to_string(log.path()).unwrap(), folder)
 }
 
 /// Just behind an acknowledgement, where most is at stake, or anywhere.

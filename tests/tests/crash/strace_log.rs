@@ -24,6 +24,8 @@ pub enum Operation {
     SyncBegan { file: String },
     /// …is durable from here on.
     SyncEnded { file: String },
+    /// …or may never be, although the next sync succeeds.
+    SyncFailed { file: String },
     /// The name was removed.
     Unlinked { file: String },
     /// A write was acknowledged.
@@ -92,11 +94,9 @@ impl Parser {
     }
 
     fn end(&mut self, call: &Call, result: i64) {
-        if result < 0 {
-            return self.check_failed(call);
-        }
         let operation = match call.name.as_str() {
-            "fsync" | "fdatasync" => self.file(call).map(|file| Operation::SyncEnded { file }),
+            "fsync" | "fdatasync" => self.file(call).map(|file| sync_ended(file, result)),
+            _ if result < 0 => return self.check_failed(call),
             "openat" if call.arguments[2].contains("O_CREAT") => {
                 self.named(&call.arguments[1]).map(|file| Operation::Opened { file })
             }
@@ -163,9 +163,14 @@ fn truncated(call: &Call, file: String) -> Operation {
     Operation::Truncated { file, len: call.arguments[1].parse().unwrap() }
 }
 
+fn sync_ended(file: String, result: i64) -> Operation {
+    if result < 0 { Operation::SyncFailed { file } } else { Operation::SyncEnded { file } }
+}
+
 fn acknowledged(call: &Call) -> Option<Operation> {
     let line = String::from_utf8(string(&call.arguments[1]).unwrap()).unwrap();
-    Some(Operation::Acknowledged(line.trim_end().parse().unwrap()))
+    let ack = (!line.starts_with("error ")).then(|| line.trim_end().parse().unwrap());
+    ack.map(Operation::Acknowledged)
 }
 
 /// From `"\x2f"` or `5<\x2f>`.

@@ -1,0 +1,51 @@
+//! What real writers did to their folder.
+
+use std::fs;
+use std::path::Path;
+
+use fastrand::Rng;
+
+use crate::strace::strace;
+use crate::strace_log::{Operation, TRACED, parse};
+use crate::writer::write_command;
+
+const THREADS: [usize; 3] = [1, 4, 16];
+const ACKS: &str = "150";
+/// So small that a recording has several checkpoints, and the log starts from its beginning again.
+const CHECKPOINT_PAGES: &str = "120";
+
+/// Two writers one after the other, so that a clean end and a second start are recorded too.
+pub fn record(settings: &[&str], rng: &mut Rng) -> Vec<Operation> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    (0..2).flat_map(|_| record_writer(&path, settings, &[], rng)).collect()
+}
+
+/// A writer whose disk fails once, and one that goes on after it.
+pub fn record_failed_fsync(nth: usize, rng: &mut Rng) -> Vec<Operation> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    let inject = format!("inject=fsync,fdatasync:error=EIO:when={nth}");
+    let mut operations = record_writer(&path, &[], &["-e", &inject], rng);
+    let failed = |operation: &Operation| matches!(operation, Operation::SyncFailed { .. });
+    assert!(operations.iter().any(failed), "there was no fsync number {nth}");
+    operations.extend(record_writer(&path, &[], &[], rng));
+    operations
+}
+
+fn record_writer(
+    folder: &Path,
+    settings: &[&str],
+    tracing: &[&str],
+    rng: &mut Rng,
+) -> Vec<Operation> {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let (seed, threads) = (rng.u64(..).to_string(), rng.choice(THREADS).unwrap());
+    let load = ["--acks", ACKS, "--checkpoint-pages", CHECKPOINT_PAGES, "--seed", &seed];
+    let command = write_command(folder, threads, &[&load, settings].concat());
+    let tracing = [&["--seccomp-bpf", "-e", TRACED], tracing].concat();
+    let output = strace(&tracing, log.path(), &command);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() || output.stdout.ends_with(b"Unavailable\n"), "{said}");
+    parse(&fs::read_to_string(log.path()).unwrap(), folder)
+}
