@@ -14,7 +14,8 @@ use crate::strace::strace;
 use crate::writer::{Said, Writer, assert_clean, write_command};
 
 const THREADS: usize = 4;
-const ACKS: &str = "400";
+/// More than it gets to.
+const ACKS: &str = "100000";
 /// So small that checkpoints fail too, not only commits.
 const CHECKPOINT_PAGES: &str = "40";
 

@@ -26,7 +26,8 @@ pub fn record_failed_fsync(nth: usize, rng: &mut Rng) -> Vec<Operation> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     let inject = format!("inject=fsync,fdatasync:error=EIO:when={nth}");
-    let mut operations = record_writer(&path, &[], &["-e", &inject], rng);
+    let until_failure = ["--acks", "100000"];
+    let mut operations = record_writer(&path, &until_failure, &["-e", &inject], rng);
     let failed = |operation: &Operation| matches!(operation, Operation::SyncFailed { .. });
     assert!(operations.iter().any(failed), "there was no fsync number {nth}");
     operations.extend(record_writer(&path, &[], &[], rng));
