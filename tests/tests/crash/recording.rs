@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use fastrand::Rng;
+use spine_tests::STORE_FILE;
 
 use crate::strace::strace;
 use crate::strace_log::{Operation, TRACED, parse};
@@ -18,7 +19,20 @@ const CHECKPOINT_PAGES: &str = "120";
 pub fn record(settings: &[&str], rng: &mut Rng) -> Vec<Operation> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
-    (0..2).flat_map(|_| record_writer(&path, settings, &[], rng)).collect()
+    let operations: Vec<_> =
+        (0..2).flat_map(|_| record_writer(&path, settings, &[], rng)).collect();
+    assert!(has_checkpoint_under_load(&operations), "no checkpoint was recorded");
+    operations
+}
+
+/// Whether the database itself was written to between two acknowledgements.
+fn has_checkpoint_under_load(operations: &[Operation]) -> bool {
+    let is_ack = |operation: &Operation| matches!(operation, Operation::Acknowledged(_));
+    let loaded = operations.iter().skip_while(|operation| !is_ack(operation));
+    let mut moved = loaded.skip_while(
+        |operation| !matches!(operation, Operation::Written { file, .. } if file == STORE_FILE),
+    );
+    moved.any(is_ack)
 }
 
 /// A writer whose disk fails once, and one that goes on after it.
