@@ -124,8 +124,10 @@ fn write_after_error(house: &House, seed: u64) -> Result<ExitCode, Failure> {
 
 /// One call for the whole line: lines of two threads do not mix, and a kill cuts none short.
 fn say(line: &str) {
-    // A reader who has gone has all the acknowledgements it wanted.
-    let _ = io::stdout().write_all(format!("{line}\n").as_bytes());
+    if io::stdout().write_all(format!("{line}\n").as_bytes()).is_err() {
+        // Nobody listens any more, and nobody else would end it.
+        std::process::exit(1);
+    }
 }
 
 fn acknowledge(ack: &Ack) {

@@ -32,6 +32,12 @@ pub enum Operation {
     Acknowledged(Ack),
 }
 
+impl Operation {
+    pub fn is_sync(&self) -> bool {
+        matches!(self, Self::SyncBegan { .. } | Self::SyncEnded { .. } | Self::SyncFailed { .. })
+    }
+}
+
 struct Call {
     name: String,
     arguments: Vec<String>,
