@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -13,12 +14,15 @@ use spine_sqlite::Options;
 use spine_store::ErrorKind;
 use spine_tests::{Ack, House, verify};
 
-use crate::scale::seeded;
+use crate::scale::{seeded, times};
 
 const TEST: &str = "disk_full::full_disk_refuses_writes_until_there_is_room";
 const SMALL_DISK: &str = "SPINE_SMALL_DISK";
 const MOUNT_AND_RUN: &str = r#"mount -t tmpfs -o size=12m tmpfs "$1" && shift && exec "$@""#;
-const FILLER_BYTES: usize = 4 * 1024 * 1024;
+/// At least what the writes after it take.
+const FILLER_BYTES: Range<usize> = 4_000_000..8_000_000;
+/// Small ones fill the disk with the database, large ones with its log.
+const CHECKPOINT_PAGES: Range<u32> = 10..3_000;
 const THREADS: usize = 4;
 /// Few enough that the freed room holds them.
 const WRITES_AFTER_FREEING: usize = 20;
@@ -58,18 +62,28 @@ fn mount_and_run(way: &[&str], disk: &Path) -> Command {
 
 fn fill_and_free(disk: &Path) {
     let mut rng = seeded();
-    let filler = disk.join("filler");
-    fs::write(&filler, vec![1; FILLER_BYTES]).unwrap();
-    let house = House::open(disk, Options::default()).unwrap();
-    let mut acks = fill(&house, &mut rng);
+    for _ in 0..times(5, 100) {
+        let folder = tempfile::tempdir_in(disk).unwrap();
+        let checkpoint_pages = rng.u32(CHECKPOINT_PAGES);
+        let options = Options { checkpoint_pages, ..Options::default() };
+        let filler = disk.join("filler");
+        fs::write(&filler, vec![1; rng.usize(FILLER_BYTES)]).unwrap();
+        fill_and_free_once(folder.path(), options, &filler, &mut rng);
+    }
+}
+
+fn fill_and_free_once(folder: &Path, options: Options, filler: &Path, rng: &mut Rng) {
+    println!("{} pages to a checkpoint", options.checkpoint_pages);
+    let house = House::open(folder, options).unwrap();
+    let mut acks = fill(&house, rng);
     println!("{} acknowledged before the disk was full", acks.len());
     assert!(acks.iter().all(|ack| house.holds(ack).unwrap()), "reads go on");
-    fs::remove_file(&filler).unwrap();
+    fs::remove_file(filler).unwrap();
     for _ in 0..WRITES_AFTER_FREEING {
-        acks.extend(house.store_some(&mut rng).expect("there is room again"));
+        acks.extend(house.store_some(rng).expect("there is room again"));
     }
     drop(house);
-    let verdict = verify(disk, &acks).unwrap();
+    let verdict = verify(folder, &acks).unwrap();
     assert!(verdict.is_clean(), "{verdict}");
 }
 
