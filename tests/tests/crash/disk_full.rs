@@ -1,7 +1,8 @@
 //! A disk that is full, and then no longer.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +17,6 @@ use spine_tests::{Ack, House, verify};
 
 use crate::scale::{seeded, times};
 
-const TEST: &str = "disk_full::full_disk_refuses_writes_until_there_is_room";
 const SMALL_DISK: &str = "SPINE_SMALL_DISK";
 const MOUNT_AND_RUN: &str = r#"mount -t tmpfs -o size=12m tmpfs "$1" && shift && exec "$@""#;
 /// At least what the writes after it take.
@@ -29,16 +29,31 @@ const WRITES_AFTER_FREEING: usize = 20;
 /// In a row: a single one may pass, because the store makes what room it can.
 const REFUSALS: usize = 5;
 
-/// Runs itself again in a mount namespace of its own, so that the small disk goes when the process goes.
 #[test]
 fn full_disk_refuses_writes_until_there_is_room() {
+    run_on_small_disk(
+        "disk_full::full_disk_refuses_writes_until_there_is_room",
+        fill_and_free_in_many_shapes,
+    );
+}
+
+#[test]
+fn store_on_a_full_disk_says_so_when_it_is_opened() {
+    run_on_small_disk(
+        "disk_full::store_on_a_full_disk_says_so_when_it_is_opened",
+        open_on_full_disk,
+    );
+}
+
+/// Runs the test again in a mount namespace of its own, so that the small disk goes when the process goes.
+fn run_on_small_disk(test: &str, inside: fn(&Path)) {
     if let Some(disk) = env::var_os(SMALL_DISK) {
-        return fill_and_free(Path::new(&disk));
+        return inside(Path::new(&disk));
     }
     let disk = tempfile::tempdir().unwrap();
     let exe = env::current_exe().unwrap();
     let mut command = on_small_disk(disk.path());
-    let output = command.arg(exe).args(["--exact", TEST, "--nocapture"]).output().unwrap();
+    let output = command.arg(exe).args(["--exact", test, "--nocapture"]).output().unwrap();
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }
@@ -60,7 +75,7 @@ fn mount_and_run(way: &[&str], disk: &Path) -> Command {
     command
 }
 
-fn fill_and_free(disk: &Path) {
+fn fill_and_free_in_many_shapes(disk: &Path) {
     let mut rng = seeded();
     for _ in 0..times(5, 100) {
         let folder = tempfile::tempdir_in(disk).unwrap();
@@ -68,11 +83,11 @@ fn fill_and_free(disk: &Path) {
         let options = Options { checkpoint_pages, ..Options::default() };
         let filler = disk.join("filler");
         fs::write(&filler, vec![1; rng.usize(FILLER_BYTES)]).unwrap();
-        fill_and_free_once(folder.path(), options, &filler, &mut rng);
+        fill_and_free(folder.path(), options, &filler, &mut rng);
     }
 }
 
-fn fill_and_free_once(folder: &Path, options: Options, filler: &Path, rng: &mut Rng) {
+fn fill_and_free(folder: &Path, options: Options, filler: &Path, rng: &mut Rng) {
     println!("{} pages to a checkpoint", options.checkpoint_pages);
     let house = House::open(folder, options).unwrap();
     let mut acks = fill(&house, rng);
@@ -111,4 +126,16 @@ fn store_until_full(house: &House, mut rng: Rng, acks: &Mutex<Vec<Ack>>) {
             Err(error) => panic!("{error}"),
         }
     }
+}
+
+fn open_on_full_disk(disk: &Path) {
+    let acks = House::open(disk, Options::default()).unwrap().store_some(&mut seeded()).unwrap();
+    let filler = disk.join("filler");
+    let filled = io::copy(&mut io::repeat(1), &mut File::create(&filler).unwrap());
+    assert_eq!(filled.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    let refused = House::open(disk, Options::default()).err().unwrap();
+    assert_eq!(refused.kind(), ErrorKind::DiskFull, "{}", refused.detail());
+    fs::remove_file(&filler).unwrap();
+    let verdict = verify(disk, &acks).unwrap();
+    assert!(verdict.is_clean(), "{verdict}");
 }
