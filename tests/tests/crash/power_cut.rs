@@ -17,7 +17,7 @@ use crate::scale::{seeded, times};
 use crate::strace_log::Operation;
 
 const CUTS_IN_ONE_RECORDING: usize = 30;
-const CUTS_FOR_ONE_FAILURE: usize = 6;
+const CUTS_FOR_ONE_FAILURE: usize = 10;
 const MERCIES: [Mercy; 4] = [
     Mercy { keep: 0.0, tear: 0.0 },
     Mercy { keep: 0.0, tear: 1.0 },
@@ -75,9 +75,9 @@ fn power_cut_during_creation_leaves_what_opens() {
 #[test]
 fn power_cut_after_a_failed_fsync_loses_no_acknowledged_write() {
     let mut rng = seeded();
-    for nth in 1..=times(16, 64) {
-        println!("fsync number {nth} fails");
-        let operations = record_failed_fsync(nth, &mut rng);
+    for (nth, new_store) in (1..=times(16, 64)).flat_map(|nth| [(nth, true), (nth, false)]) {
+        println!("fsync number {nth} fails, new store: {new_store}");
+        let operations = record_failed_fsync(nth, new_store, &mut rng);
         cut_at_random(&operations, CUTS_FOR_ONE_FAILURE, Verdict::is_clean, &mut rng);
     }
 }
@@ -136,7 +136,7 @@ fn cut_and_expect(disk: &Disk, acks: &[Ack], promise: Promise, rng: &mut Rng) ->
     match verdict {
         Ok(verdict) if promise(&verdict) => verdict,
         broken => {
-            let kept = keep_cut(disk, again);
+            let (kept, broken) = (keep_cut(disk, again), broken.map(|found| found.to_string()));
             panic!("after {} acknowledgements, {mercy:?}, {kept:?}: {broken:?}", acks.len())
         }
     }

@@ -35,16 +35,21 @@ fn has_checkpoint_under_load(operations: &[Operation]) -> bool {
     moved.any(is_ack)
 }
 
-/// A writer whose disk fails once, and one that goes on after it.
-pub fn record_failed_fsync(nth: usize, rng: &mut Rng) -> Vec<Operation> {
+/// A writer whose disk fails once, and one that goes on after it. In a new store most failures hit its
+/// creation, so that a store from before is the other case.
+pub fn record_failed_fsync(nth: usize, new_store: bool, rng: &mut Rng) -> Vec<Operation> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     let inject = format!("inject=fsync,fdatasync:error=EIO:when={nth}");
-    let until_failure = ["--acks", "100000"];
-    let mut operations = record_writer(&path, &until_failure, &["-e", &inject], rng);
+    let (few, until_failure) = (["--acks", "20"], ["--acks", "100000"]);
+    let mut operations = Vec::new();
+    if !new_store {
+        operations.extend(record_writer(&path, &few, &[], rng));
+    }
+    operations.extend(record_writer(&path, &until_failure, &["-e", &inject], rng));
     let failed = |operation: &Operation| matches!(operation, Operation::SyncFailed { .. });
     assert!(operations.iter().any(failed), "there was no fsync number {nth}");
-    operations.extend(record_writer(&path, &[], &[], rng));
+    operations.extend(record_writer(&path, &few, &[], rng));
     operations
 }
 
