@@ -65,22 +65,27 @@ fn set_up_writer(connection: &Connection, options: &Options) -> rusqlite::Result
 
 /// A damaged or cut file is reported before SQLite could take it for an empty one.
 fn check_header(path: &Path) -> Result<(), StoreError> {
-    let mut file = match fs::File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        opened => opened.map_err(|error| file_error("open the database", &error))?,
+    let header = match fs::File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        opened => read_header(opened.map_err(|error| file_error("open the database", &error))?)?,
     };
-    let mut header = Vec::new();
-    let read = file.by_ref().take(HEADER.len() as u64).read_to_end(&mut header);
-    read.map_err(|error| file_error("read the database", &error))?;
-    let new = header.is_empty() && !has_log(path);
-    if new || header == HEADER {
+    // Where the power failed while the file was created, SQLite takes its own first steps back.
+    let new = header.is_empty() || holds_data(&with_suffix(path, "-journal"));
+    let has_log = holds_data(&with_suffix(path, "-wal"));
+    if header == HEADER || (new && !has_log) {
         return Ok(());
     }
     Err(StoreError::new(ErrorKind::Corrupt, format!("{} has no SQLite header", path.display())))
 }
 
-fn has_log(path: &Path) -> bool {
-    fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0)
+fn read_header(file: fs::File) -> Result<Vec<u8>, StoreError> {
+    let mut header = Vec::new();
+    let read = file.take(HEADER.len() as u64).read_to_end(&mut header);
+    read.map(|_| header).map_err(|error| file_error("read the database", &error))
+}
+
+fn holds_data(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.len() > 0)
 }
 
 fn check_application(connection: &Connection) -> Result<(), StoreError> {

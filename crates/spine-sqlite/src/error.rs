@@ -1,15 +1,22 @@
 //! What SQLite says, in the store's words.
 
-use rusqlite::ffi::ErrorCode;
+use rusqlite::ffi::{ErrorCode, SQLITE_IOERR_SHMSIZE};
 use spine_store::{ErrorKind, StoreError};
 
 /// A failure while reading or opening: nothing was to be written.
 pub(crate) fn read_error(error: rusqlite::Error) -> StoreError {
     let kind = match kind_of(&error) {
+        ErrorKind::OutcomeUnknown if lacks_room_for_index(&error) => ErrorKind::DiskFull,
         ErrorKind::OutcomeUnknown => ErrorKind::Unavailable,
         kind => kind,
     };
     StoreError::new(kind, describe(&error))
+}
+
+/// SQLite calls it an I/O error when the index of its log finds no room. Within a write it is one: the log
+/// may hold the commit already.
+fn lacks_room_for_index(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|failure| failure.extended_code == SQLITE_IOERR_SHMSIZE)
 }
 
 /// A failure while writing: after an I/O error nobody knows what is on the disk.

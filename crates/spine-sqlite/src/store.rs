@@ -45,6 +45,7 @@ impl SqliteStore {
         let mut connection = open_writer(&path, &options)?;
         migrations::run(&mut connection)?;
         let identity = identity::raise_incarnation(&mut connection).map_err(read_error)?;
+        sync_folder_of(&path)?;
         let writer = Writer::start(connection, &options)?;
         let readers = Readers::start(&path, &options)?;
         Ok(Self { path, options, clock, identity, readers, writer, _lock: lock })
@@ -64,6 +65,14 @@ impl SqliteStore {
     pub fn check(&self, depth: CheckDepth) -> Result<(), StoreError> {
         check::check(&open_reader(&self.path, &self.options)?, depth)
     }
+}
+
+/// The log is a new file, and what is in it is lost if its name is. SQLite syncs the folder as well, but
+/// overlooks a failure of that.
+fn sync_folder_of(path: &Path) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(path);
+    let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| file_error("sync the folder", &error))
 }
 
 /// One name for one file, whatever links lead to it: the lock is beside the file itself.

@@ -77,15 +77,17 @@ fn cut_file_is_reported() {
     assert!(fs::metadata(&path).unwrap().len() >= half as u64);
 }
 
-/// An emptied file beside its log would be taken for a new one by SQLite, which then throws the log away.
+/// An emptied or missing file beside its log would be taken for a new one by SQLite, which then throws the
+/// log away.
 #[test]
-fn emptied_file_with_a_log_is_not_taken_for_a_new_one() {
+fn log_without_its_file_is_not_thrown_away() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("spine.db");
-    fs::write(&path, "").unwrap();
-    fs::write(folder.path().join("spine.db-wal"), [1; 100]).unwrap();
+    let (path, log) = (folder.path().join("spine.db"), folder.path().join("spine.db-wal"));
+    fs::write(&log, [1; 100]).unwrap();
     assert_eq!(kind_of_open(&path), Some(ErrorKind::Corrupt));
-    assert_eq!(fs::read(folder.path().join("spine.db-wal")).unwrap(), [1; 100]);
+    fs::write(&path, "").unwrap();
+    assert_eq!(kind_of_open(&path), Some(ErrorKind::Corrupt));
+    assert_eq!(fs::read(&log).unwrap(), [1; 100]);
 }
 
 #[test]

@@ -1,0 +1,72 @@
+//! A store in a folder with the engine on top: the path that every write of a caller takes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use fastrand::Rng;
+use spine_engine::Caller;
+use spine_engine::memories::{Memories, MemoryError, NewMemory};
+use spine_protocol::WorkspaceName;
+use spine_sqlite::{Options, SqliteStore};
+use spine_store::testing::{ModelRetriever, block_on};
+use spine_store::{ErrorKind, StoreError};
+
+use crate::Ack;
+
+/// The database's name in its folder.
+pub const STORE_FILE: &str = "store.db";
+
+/// Several memories in one request show whether a request is torn in two.
+const REQUEST_MEMORIES_MAX: usize = 4;
+/// Long enough that some texts take more than one page.
+const TEXT_WORDS_MAX: usize = 600;
+const WORDS: [&str; 8] = ["refund", "of", "order", "waits", "for", "the", "customer's", "answer"];
+
+/// A store, and everything that callers can do with it.
+pub struct House {
+    /// The store itself.
+    pub store: Arc<SqliteStore>,
+    memories: Memories,
+    caller: Caller,
+}
+
+impl House {
+    /// Opens the store of a folder.
+    pub fn open(folder: &Path, options: Options) -> Result<Self, StoreError> {
+        let store = Arc::new(SqliteStore::open(&folder.join(STORE_FILE), options)?);
+        let retriever = Arc::new(ModelRetriever::new(store.clone()));
+        let memories = Memories::new(store.clone(), retriever);
+        Ok(Self { store, memories, caller: Caller::of(workspace()?) })
+    }
+
+    /// Stores a few random memories in one request; an acknowledgement for each when all are on disk.
+    pub fn store_some(&self, rng: &mut Rng) -> Result<Vec<Ack>, MemoryError> {
+        let request =
+            (0..rng.usize(1..=REQUEST_MEMORIES_MAX)).map(|_| random_memory(rng)).collect();
+        let stored = block_on(self.memories.store_many(&self.caller, request))?;
+        Ok(stored.iter().map(|stored| Ack::from(&stored.memory)).collect())
+    }
+
+    /// Whether the memory is there and says what was acknowledged.
+    pub fn holds(&self, ack: &Ack) -> Result<bool, MemoryError> {
+        let memory = block_on(self.memories.get(&self.caller, ack.id))?;
+        Ok(Ack::from(&memory) == *ack)
+    }
+}
+
+pub(crate) fn workspace() -> Result<WorkspaceName, StoreError> {
+    let unspeakable = |_| StoreError::new(ErrorKind::Unavailable, "no such workspace name");
+    "default".parse().map_err(unspeakable)
+}
+
+/// The number in front makes it unlike every other: the same content would not be stored again.
+fn random_memory(rng: &mut Rng) -> NewMemory {
+    let mut text = format!("{:032x}", rng.u128(..));
+    // The third power: mostly short texts, now and then a long one.
+    let words = (rng.f64().powi(3) * TEXT_WORDS_MAX as f64) as usize;
+    for word in (0..words).filter_map(|_| rng.choice(WORDS)) {
+        text.push(' ');
+        text.push_str(word);
+    }
+    NewMemory { text, ..NewMemory::default() }
+}

@@ -1,0 +1,107 @@
+//! What is left after a crash: every acknowledged write, an undamaged file, an order without holes.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+
+use spine_protocol::{MemoryId, WorkspaceName};
+use spine_sqlite::{CheckDepth, Options, SqliteStore};
+use spine_store::limits::PAGE_ROWS_MAX;
+use spine_store::testing::block_on;
+use spine_store::{Change, LogReads, MemoryReads, MemoryRow, StoreError};
+
+use crate::house::workspace;
+use crate::{Ack, STORE_FILE};
+
+/// What was found in a reopened store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Memories that are there, acknowledged or not.
+    pub memories: usize,
+    /// Acknowledged, and not there or not the same.
+    pub lost: Vec<Ack>,
+    /// What SQLite's integrity check says, if not that all is well.
+    pub damage: Option<String>,
+    /// Change numbers up to the newest that are missing or given twice.
+    pub numbers_wrong: usize,
+}
+
+impl Verdict {
+    /// Whether the store kept its promises.
+    pub fn is_clean(&self) -> bool {
+        self.lost.is_empty() && self.is_consistent()
+    }
+
+    /// Whether what is there is whole, be it much or little.
+    pub fn is_consistent(&self) -> bool {
+        self.damage.is_none() && self.numbers_wrong == 0
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { memories, lost, damage, numbers_wrong } = self;
+        let damage = damage.as_deref().unwrap_or("none");
+        let lost = lost.len();
+        write!(
+            f,
+            "{memories} memories, {lost} lost, {numbers_wrong} numbers wrong, damage: {damage}"
+        )
+    }
+}
+
+/// Reopens the store of a folder and compares it with what was acknowledged.
+pub fn verify(folder: &Path, acknowledged: &[Ack]) -> Result<Verdict, StoreError> {
+    let store = SqliteStore::open(&folder.join(STORE_FILE), Options::default())?;
+    let damage = store.check(CheckDepth::Full).err().map(|error| error.detail().to_owned());
+    let workspace = workspace()?;
+    let rows = all_memories(&store, &workspace)?;
+    let newest = block_on(store.newest_change(&workspace))?;
+    let mut changes = event_changes(&store, &workspace)?;
+    changes.extend(rows.iter().map(MemoryRow::change));
+    let lost = lost(&rows, acknowledged);
+    Ok(Verdict { memories: rows.len(), lost, damage, numbers_wrong: wrong(changes, newest) })
+}
+
+fn all_memories(
+    store: &SqliteStore,
+    workspace: &WorkspaceName,
+) -> Result<Vec<MemoryRow>, StoreError> {
+    let mut rows: Vec<MemoryRow> = Vec::new();
+    loop {
+        let after = rows.last().map_or(Change::ZERO, MemoryRow::change);
+        let page = block_on(store.memory_changes(workspace, after, PAGE_ROWS_MAX))?;
+        if page.is_empty() {
+            return Ok(rows);
+        }
+        rows.extend(page);
+    }
+}
+
+fn event_changes(
+    store: &SqliteStore,
+    workspace: &WorkspaceName,
+) -> Result<Vec<Change>, StoreError> {
+    let (mut changes, mut next) = (Vec::new(), Some(Change::ZERO));
+    while let Some(after) = next {
+        let page = block_on(store.events(workspace, after, PAGE_ROWS_MAX))?;
+        changes.extend(page.items.iter().map(|event| event.change));
+        next = page.next;
+    }
+    Ok(changes)
+}
+
+fn lost(rows: &[MemoryRow], acknowledged: &[Ack]) -> Vec<Ack> {
+    let there: HashMap<MemoryId, Ack> =
+        rows.iter().filter_map(MemoryRow::live).map(|memory| (memory.id, memory.into())).collect();
+    let is_lost = |ack: &&Ack| there.get(&ack.id) != Some(ack);
+    acknowledged.iter().filter(is_lost).copied().collect()
+}
+
+/// The load never rewrites a row, so that memories and events together have every number once.
+fn wrong(mut changes: Vec<Change>, newest: Change) -> usize {
+    changes.sort_unstable();
+    let expected: Vec<Change> = (1..=newest.0).map(Change).collect();
+    let differing = changes.iter().zip(&expected).filter(|(found, expected)| found != expected);
+    differing.count() + changes.len().abs_diff(expected.len())
+}

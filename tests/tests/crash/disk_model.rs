@@ -1,0 +1,284 @@
+//! A disk that keeps for certain only what was synced.
+//!
+//! Since the last sync of a file, each write may have reached the disk or not, in any order, or in part, in
+//! sectors of 512 bytes. Bytes next to a write are safe, as SQLite assumes of every disk (its "powersafe
+//! overwrite"). New and removed names count as durable once the folder was synced; before, they reach the
+//! disk in the order in which they were made, as in the journal of a file system.
+//!
+//! After a failed sync the system takes for written what may not be, and no later sync makes it durable.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use fastrand::Rng;
+
+use crate::strace_log::Operation;
+
+const SECTOR_BYTES: usize = 512;
+
+/// How kind a power cut is to what was not synced.
+#[derive(Debug, Clone, Copy)]
+pub struct Mercy {
+    /// How likely a change is whole on the disk.
+    pub keep: f64,
+    /// How likely it is there in part; otherwise it is not there.
+    pub tear: f64,
+}
+
+const FAILED_SYNC: Mercy = Mercy { keep: 0.3, tear: 0.4 };
+
+/// The files of one folder.
+pub struct Disk {
+    luck: Rng,
+    files: Vec<File>,
+    /// As the process sees them.
+    names: BTreeMap<String, usize>,
+    durable_names: BTreeMap<String, usize>,
+    name_changes: Pending<NameChange>,
+}
+
+#[derive(Default)]
+struct File {
+    durable: Vec<u8>,
+    changes: Pending<Change>,
+}
+
+enum Change {
+    Write { offset: usize, bytes: Vec<u8> },
+    Truncate { len: usize },
+}
+
+enum NameChange {
+    Add(String, usize),
+    Remove(String),
+}
+
+/// What was asked for and may be on the disk or not.
+struct Pending<T> {
+    changes: Vec<T>,
+    /// How many of them the sync under way is about.
+    syncing: Option<usize>,
+}
+
+impl<T> Default for Pending<T> {
+    fn default() -> Self {
+        Self { changes: Vec::new(), syncing: None }
+    }
+}
+
+impl<T> Pending<T> {
+    fn begin_sync(&mut self) {
+        assert_eq!(self.syncing, None, "two syncs of one file at once are not modelled");
+        self.syncing = Some(self.changes.len());
+    }
+
+    fn fail_sync(&mut self) {
+        self.syncing = None;
+    }
+
+    /// What the sync was about.
+    fn end_sync(&mut self) -> Vec<T> {
+        self.changes.drain(..self.syncing.take().unwrap()).collect()
+    }
+}
+
+impl Disk {
+    /// An empty one, with its luck.
+    pub fn new(luck: Rng) -> Self {
+        let (names, durable_names) = (BTreeMap::new(), BTreeMap::new());
+        Self { luck, files: Vec::new(), names, durable_names, name_changes: Pending::default() }
+    }
+
+    pub fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Opened { file } => self.open(file),
+            Operation::Written { file, offset, bytes } => {
+                self.change(file, Change::Write { offset: *offset, bytes: bytes.clone() });
+            }
+            Operation::Truncated { file, len } => self.change(file, Change::Truncate { len: *len }),
+            Operation::SyncBegan { file } if file.is_empty() => self.name_changes.begin_sync(),
+            Operation::SyncEnded { file } if file.is_empty() => self.end_name_sync(),
+            Operation::SyncBegan { file } => self.file(file).changes.begin_sync(),
+            Operation::SyncEnded { file } => self.file(file).end_sync(),
+            // Names are in the file system's journal: a later sync of the folder has them too.
+            Operation::SyncFailed { file } if file.is_empty() => self.name_changes.fail_sync(),
+            Operation::SyncFailed { file } => self.fail_sync(file),
+            Operation::Unlinked { file } => self.unlink(file),
+            Operation::Acknowledged(_) => {}
+        }
+    }
+
+    fn open(&mut self, name: &str) {
+        if self.names.contains_key(name) {
+            return;
+        }
+        let number = self.files.len();
+        self.files.push(File::default());
+        self.names.insert(name.to_owned(), number);
+        self.name_changes.changes.push(NameChange::Add(name.to_owned(), number));
+    }
+
+    fn unlink(&mut self, name: &str) {
+        self.names.remove(name).unwrap();
+        self.name_changes.changes.push(NameChange::Remove(name.to_owned()));
+    }
+
+    fn file(&mut self, name: &str) -> &mut File {
+        &mut self.files[self.names[name]]
+    }
+
+    fn change(&mut self, name: &str, change: Change) {
+        self.file(name).changes.changes.push(change);
+    }
+
+    fn fail_sync(&mut self, name: &str) {
+        let file = &mut self.files[self.names[name]];
+        for change in file.changes.end_sync() {
+            change.apply_by_luck(FAILED_SYNC, &mut self.luck, &mut file.durable);
+        }
+    }
+
+    fn end_name_sync(&mut self) {
+        for change in self.name_changes.end_sync() {
+            change.apply(&mut self.durable_names);
+        }
+    }
+
+    /// What a power cut at this moment might leave, as a folder.
+    pub fn cut_power(&self, mercy: Mercy, rng: &mut Rng, folder: &Path) {
+        let mut names = self.durable_names.clone();
+        let kept = rng.usize(0..=self.name_changes.changes.len());
+        self.name_changes.changes.iter().take(kept).for_each(|change| change.apply(&mut names));
+        for (name, number) in names {
+            let left = self.files[number].after_power_cut(mercy, rng);
+            fs::write(folder.join(name), left).unwrap();
+        }
+    }
+}
+
+impl NameChange {
+    fn apply(&self, names: &mut BTreeMap<String, usize>) {
+        match self {
+            Self::Add(name, number) => names.insert(name.clone(), *number),
+            Self::Remove(name) => names.remove(name),
+        };
+    }
+}
+
+impl File {
+    fn end_sync(&mut self) {
+        for change in self.changes.end_sync() {
+            change.apply(&mut self.durable);
+        }
+    }
+
+    fn after_power_cut(&self, mercy: Mercy, rng: &mut Rng) -> Vec<u8> {
+        let mut left = self.durable.clone();
+        for change in &self.changes.changes {
+            change.apply_by_luck(mercy, rng, &mut left);
+        }
+        left
+    }
+}
+
+impl Change {
+    fn apply(&self, content: &mut Vec<u8>) {
+        match self {
+            Self::Write { offset, bytes } => overwrite(content, *offset, bytes),
+            Self::Truncate { len } => content.resize(*len, 0),
+        }
+    }
+
+    fn apply_by_luck(&self, mercy: Mercy, rng: &mut Rng, content: &mut Vec<u8>) {
+        let luck = rng.f64();
+        if luck < mercy.keep {
+            self.apply(content);
+        } else if luck < mercy.keep + mercy.tear {
+            self.apply_torn(content, rng);
+        }
+    }
+
+    /// Some sectors of a write; a new length is there or not.
+    fn apply_torn(&self, content: &mut Vec<u8>, rng: &mut Rng) {
+        match self {
+            Self::Write { offset, bytes } => {
+                for (offset, sector) in sectors(*offset, bytes).filter(|_| rng.bool()) {
+                    overwrite(content, offset, sector);
+                }
+            }
+            Self::Truncate { len } if rng.bool() => content.resize(*len, 0),
+            Self::Truncate { .. } => {}
+        }
+    }
+}
+
+fn overwrite(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset + bytes.len();
+    content.resize(content.len().max(end), 0);
+    content[offset..end].copy_from_slice(bytes);
+}
+
+/// The parts of a write by the sectors of the file that they fall into.
+fn sectors(offset: usize, bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let first = (SECTOR_BYTES - offset % SECTOR_BYTES).min(bytes.len());
+    let (head, rest) = bytes.split_at(first);
+    let rest = rest.chunks(SECTOR_BYTES).enumerate();
+    let rest = rest.map(move |(n, sector)| (offset + first + n * SECTOR_BYTES, sector));
+    std::iter::once((offset, head)).chain(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Mercy = Mercy { keep: 0.0, tear: 0.0 };
+    const ALL: Mercy = Mercy { keep: 1.0, tear: 0.0 };
+
+    fn file() -> String {
+        "a".to_owned()
+    }
+
+    fn disk(operations: &[Operation]) -> Disk {
+        let mut disk = Disk::new(Rng::with_seed(1));
+        disk.apply(&Operation::Opened { file: file() });
+        disk.apply(&Operation::SyncBegan { file: String::new() });
+        disk.apply(&Operation::SyncEnded { file: String::new() });
+        operations.iter().for_each(|operation| disk.apply(operation));
+        disk
+    }
+
+    fn left(disk: &Disk, mercy: Mercy) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        disk.cut_power(mercy, &mut Rng::with_seed(1), folder.path());
+        fs::read(folder.path().join("a")).unwrap()
+    }
+
+    #[test]
+    fn only_what_was_synced_is_certain() {
+        let write =
+            |offset, byte| Operation::Written { file: file(), offset, bytes: vec![byte; 2] };
+        let (began, ended) =
+            (Operation::SyncBegan { file: file() }, Operation::SyncEnded { file: file() });
+        let disk = disk(&[write(0, 1), began, write(2, 2), ended, write(4, 3)]);
+        assert_eq!(left(&disk, NONE), [1, 1]);
+        assert_eq!(left(&disk, ALL), [1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn failed_sync_is_not_made_good_by_the_next() {
+        let write = Operation::Written { file: file(), offset: 0, bytes: vec![1; 100_000] };
+        let (began, failed) =
+            (Operation::SyncBegan { file: file() }, Operation::SyncFailed { file: file() });
+        let ended = Operation::SyncEnded { file: file() };
+        let disk = disk(&[write, began.clone(), failed, began, ended]);
+        assert_ne!(left(&disk, ALL), vec![1; 100_000]);
+    }
+
+    #[test]
+    fn writes_are_torn_between_sectors() {
+        let bytes = vec![7; 1000];
+        let lengths: Vec<_> = sectors(500, &bytes).map(|(at, part)| (at, part.len())).collect();
+        assert_eq!(lengths, [(500, 12), (512, 512), (1024, 476)]);
+    }
+}
