@@ -2,3 +2,4 @@
 //! secrets they hold. Pure functions in linear time: any text may come in.
 
 pub mod mentions;
+pub mod secrets;
