@@ -3,3 +3,4 @@
 
 pub mod mentions;
 pub mod secrets;
+pub mod summary;
