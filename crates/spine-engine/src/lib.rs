@@ -5,5 +5,6 @@
 
 mod caller;
 pub mod memories;
+pub mod text;
 
 pub use caller::Caller;
