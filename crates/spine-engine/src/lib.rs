@@ -3,8 +3,11 @@
 //!
 //! The engine never sees HTTP, names no database, and has no clock but the store's.
 
+pub mod assembly;
 mod caller;
+mod entropy;
 pub mod memories;
 pub mod text;
 
 pub use caller::Caller;
+pub use entropy::Entropy;

@@ -97,13 +97,21 @@ impl Unsealed {
 
     /// Blacks words out of the history, openly: `redacted` gives a text without them and what each was. The result
     /// belongs into the packing's redactions.
-    pub fn redact_history(&mut self, redacted: impl Fn(&str) -> (String, Vec<String>)) -> Vec<Redaction> {
+    pub fn redact_history(
+        &mut self,
+        redacted: impl Fn(&str) -> (String, Vec<String>),
+    ) -> Vec<Redaction> {
         let mut redactions = Vec::new();
-        let texts = self.body.history.iter_mut().flat_map(|entry| [Some(&mut entry.action), entry.why.as_mut()]);
+        let texts = self
+            .body
+            .history
+            .iter_mut()
+            .flat_map(|entry| [Some(&mut entry.action), entry.why.as_mut()]);
         for text in texts.flatten() {
             let (clean, kinds) = redacted(text);
             *text = clean;
-            let redaction = |kind| Redaction { place: "history".to_owned(), kind, unknown: Unknown::new() };
+            let redaction =
+                |kind| Redaction { place: "history".to_owned(), kind, unknown: Unknown::new() };
             redactions.extend(kinds.into_iter().map(redaction));
         }
         redactions

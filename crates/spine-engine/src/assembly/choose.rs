@@ -40,7 +40,7 @@ pub(super) fn choose(menus: &[Menu], budget_tokens: u32) -> Option<Choice> {
     Some(better.unwrap_or(greedy))
 }
 
-fn level<'a>(menus: &'a [Menu], index: usize, taken: Option<usize>) -> Option<&'a Level> {
+fn level(menus: &[Menu], index: usize, taken: Option<usize>) -> Option<&Level> {
     menus.get(index)?.levels.get(taken?)
 }
 
@@ -72,7 +72,8 @@ fn best_upgrade(menus: &[Menu], choice: &Choice, left: u64) -> Option<(usize, us
     let mut best: Option<(f64, (usize, usize, u64))> = None;
     for (index, (menu, taken)) in menus.iter().zip(choice).enumerate() {
         let now = level(menus, index, *taken).copied().unwrap_or(Level { tokens: 0, value: 0.0 });
-        for (next, level) in menu.levels.iter().enumerate().skip(taken.map_or(0, |taken| taken + 1)) {
+        for (next, level) in menu.levels.iter().enumerate().skip(taken.map_or(0, |taken| taken + 1))
+        {
             let extra = u64::from(level.tokens.saturating_sub(now.tokens));
             let rate = (level.value - now.value) / (extra as f64).max(1.0);
             if extra <= left && rate > 0.0 && best.is_none_or(|(best_rate, _)| rate > best_rate) {
@@ -102,8 +103,13 @@ fn units(level: &Level, unit_tokens: usize) -> usize {
 }
 
 /// One more menu: for each column the best value, and the level it takes.
-fn with_menu(menu: &Menu, best: &[Option<f64>], unit_tokens: usize) -> (Vec<Option<f64>>, Vec<Option<usize>>) {
-    let mut next: Vec<Option<f64>> = if menu.required { vec![None; best.len()] } else { best.to_vec() };
+fn with_menu(
+    menu: &Menu,
+    best: &[Option<f64>],
+    unit_tokens: usize,
+) -> (Vec<Option<f64>>, Vec<Option<usize>>) {
+    let mut next: Vec<Option<f64>> =
+        if menu.required { vec![None; best.len()] } else { best.to_vec() };
     let mut taken = vec![None; best.len()];
     for (index, level) in menu.levels.iter().enumerate() {
         let units = units(level, unit_tokens);
@@ -163,7 +169,8 @@ mod tests {
         let Some((first, rest)) = menus.split_first() else { return Some(0.0) };
         let skip = (!first.required).then(|| exhaustive(rest, budget)).flatten();
         let takes = first.levels.iter().filter(|level| level.tokens <= budget);
-        let taken = takes.filter_map(|level| Some(exhaustive(rest, budget - level.tokens)? + level.value));
+        let taken =
+            takes.filter_map(|level| Some(exhaustive(rest, budget - level.tokens)? + level.value));
         taken.chain(skip).max_by(f64::total_cmp)
     }
 
@@ -219,7 +226,7 @@ mod tests {
     #[test]
     fn what_is_required_and_does_not_fit_is_said() {
         let menu = Menu { levels: vec![Level { tokens: 10, value: 1.0 }], required: true };
-        assert_eq!(choose(&[menu.clone()], 9), None);
+        assert_eq!(choose(std::slice::from_ref(&menu), 9), None);
         assert_eq!(choose(&[menu], 10), Some(vec![Some(0)]));
     }
 }

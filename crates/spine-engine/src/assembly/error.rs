@@ -18,7 +18,7 @@ pub struct PartTokens {
 pub enum AssemblyError {
     /// A rule of the protocol stands in the way.
     #[error("{0}")]
-    Rule(#[from] RuleError),
+    Rule(Box<RuleError>),
     /// A field is wrong in itself.
     #[error("{0}")]
     Invalid(#[from] ReadError),
@@ -26,7 +26,10 @@ pub enum AssemblyError {
     #[error("{0}")]
     Seal(#[from] SealError),
     /// R5: what is never cut does not fit.
-    #[error("this handoff needs {needed} tokens and its budget is {max_tokens}: {}; raise max_tokens, or say less", shown(parts))]
+    #[error(
+        "this handoff needs {needed} tokens and its budget is {max_tokens}: {}; raise max_tokens, or say less",
+        shown(parts)
+    )]
     Budget {
         /// What is needed at the least.
         needed: u32,
@@ -36,7 +39,9 @@ pub enum AssemblyError {
         parts: Vec<PartTokens>,
     },
     /// A secret in what travels word for word, under a constraint that forbids it.
-    #[error("{place} holds what looks like a secret ({kind}) and a constraint forbids plaintext credentials: it travels word for word, so take the secret out")]
+    #[error(
+        "{place} holds what looks like a secret ({kind}) and a constraint forbids plaintext credentials: it travels word for word, so take the secret out"
+    )]
     SecretInCore {
         /// Where.
         place: String,
@@ -44,7 +49,9 @@ pub enum AssemblyError {
         kind: String,
     },
     /// A parent that is not there.
-    #[error("envelope {id} does not exist; give the id of an envelope of this workspace, or leave `parent` out for a new task")]
+    #[error(
+        "envelope {id} does not exist; give the id of an envelope of this workspace, or leave `parent` out for a new task"
+    )]
     ParentUnknown {
         /// Its id.
         id: EnvelopeId,
@@ -55,6 +62,12 @@ pub enum AssemblyError {
     /// The store could not be asked.
     #[error("{0}")]
     Store(#[from] StoreError),
+}
+
+impl From<RuleError> for AssemblyError {
+    fn from(error: RuleError) -> Self {
+        Self::Rule(Box::new(error))
+    }
 }
 
 fn shown(parts: &[PartTokens]) -> String {

@@ -72,7 +72,9 @@ fn rule(priced: &Priced, chosen: Option<Detail>) -> &'static str {
         Some(detail) if detail < priced.natural && priced.is_pinned() => {
             "pinned: travels, with less detail since the pins exceed their half of the budget"
         }
-        Some(detail) if detail < priced.natural => "shortened: the budget had room for no more detail",
+        Some(detail) if detail < priced.natural => {
+            "shortened: the budget had room for no more detail"
+        }
         Some(_) if priced.is_pinned() => "pinned: always travels",
         Some(Detail::Full) => "travels in full",
         Some(Detail::Summary) => "travels as a summary, as its kind or the strategy asks",

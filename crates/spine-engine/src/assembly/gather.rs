@@ -22,12 +22,16 @@ impl References {
     pub fn of(request: &HandoffRequest, body: &Body, parents: &[Envelope]) -> Self {
         let mut references = Self::default();
         let mentions = mentioned(&request.summary);
-        references.cut = mentions.cut.iter().map(|cut| format!("{} through {}", cut.from, cut.to)).collect();
+        references.cut =
+            mentions.cut.iter().map(|cut| format!("{} through {}", cut.from, cut.to)).collect();
         references.add(mentions.ids, &Source::Mentioned);
         references.add(request.history.iter().filter_map(|step| step.memory_id), &Source::History);
         references.add(request.memory_refs.iter().copied(), &Source::Requested);
         references.add(body.history.iter().filter_map(|step| step.memory_id), &Source::Inherited);
-        references.add(parents.iter().flat_map(|parent| &parent.memories).map(|memory| memory.id), &Source::Inherited);
+        references.add(
+            parents.iter().flat_map(|parent| &parent.memories).map(|memory| memory.id),
+            &Source::Inherited,
+        );
         references
     }
 
@@ -70,6 +74,7 @@ pub(super) fn query(body: &Body) -> String {
     }
     parts.extend(open.map(|question| question.question.as_str()));
     let mut query = parts.join("\n");
-    query.truncate(query.floor_char_boundary(QUERY_BYTES_MAX));
+    let end = (0..=QUERY_BYTES_MAX.min(query.len())).rev().find(|end| query.is_char_boundary(*end));
+    query.truncate(end.unwrap_or(0));
     query
 }

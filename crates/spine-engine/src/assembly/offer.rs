@@ -1,14 +1,14 @@
 //! A memory that could travel, and what each detail of it costs.
 
 use spine_protocol::{
-    Body, Detail, Format, MemoryId, PackedMemory, ReadError, Redaction, Salt, SealError, Source, Strategy, TokenizerName, Unknown,
-    count, memory_piece,
+    Body, Detail, Format, MemoryId, PackedMemory, ReadError, Redaction, Salt, SealError, Source,
+    Strategy, TokenizerName, Unknown, count, memory_piece,
 };
 use spine_store::{Memory, UnixMs};
 
 use super::choose::{Level, Menu};
 use super::value::{Usefulness, claim, fidelity, is_explicit};
-use crate::text::summary::{SUMMARY_CHARS_DEFAULT, summarise};
+use crate::text::summary::{SUMMARY_CHARS_MAX, summarise};
 
 /// A memory that was gathered.
 #[derive(Debug, Clone)]
@@ -26,8 +26,11 @@ impl Offer {
     /// What was blacked out, as it is listed.
     pub fn redactions(&self) -> impl Iterator<Item = Redaction> + '_ {
         let place = self.id().to_string();
-        let redaction =
-            move |kind: &String| Redaction { place: place.clone(), kind: kind.clone(), unknown: Unknown::new() };
+        let redaction = move |kind: &String| Redaction {
+            place: place.clone(),
+            kind: kind.clone(),
+            unknown: Unknown::new(),
+        };
         self.redacted_kinds.iter().map(redaction)
     }
 
@@ -56,9 +59,9 @@ impl Offer {
         match detail {
             Detail::Ref => None,
             Detail::Full => Some(body.text.clone()),
-            Detail::Summary => {
-                Some(body.summary.clone().unwrap_or_else(|| summarise(&body.text, SUMMARY_CHARS_DEFAULT)))
-            }
+            Detail::Summary => Some(
+                body.summary.clone().unwrap_or_else(|| summarise(&body.text, SUMMARY_CHARS_MAX)),
+            ),
         }
     }
 }
@@ -116,8 +119,9 @@ impl Pricing<'_> {
 
     fn packed(&self, offer: &Offer, detail: Detail) -> Result<PackedMemory, ReadError> {
         let (memory, text) = (&offer.memory, offer.text(detail));
-        let created_at = UnixMs::to_timestamp(memory.created_at)
-            .ok_or_else(|| ReadError::at("/memories", format!("{} has a moment that cannot be written", memory.id)))?;
+        let created_at = UnixMs::to_timestamp(memory.created_at).ok_or_else(|| {
+            ReadError::at("/memories", format!("{} has a moment that cannot be written", memory.id))
+        })?;
         Ok(PackedMemory {
             id: memory.id,
             version: memory.version,
@@ -148,7 +152,10 @@ impl Priced {
     }
 
     pub fn menu(&self, required: bool) -> Menu {
-        let level = |packed: &PackedMemory| Level { tokens: packed.tokens, value: self.offer.value(packed.detail) };
+        let level = |packed: &PackedMemory| Level {
+            tokens: packed.tokens,
+            value: self.offer.value(packed.detail),
+        };
         Menu { levels: self.levels.iter().map(level).collect(), required }
     }
 

@@ -5,8 +5,8 @@
 //! budget. Then the knapsack decides, and what is left over names trimmed memories and shows older history.
 
 use spine_protocol::{
-    Completeness, Detail, Gap, Omitted, PackedMemory, Packing, Part, Redaction, SealError, Trimmed, TrimmedItem, TrimmedTo,
-    Unknown, Unsealed, count, pieces,
+    Completeness, Detail, Gap, Omitted, PackedMemory, Packing, Part, Redaction, SealError, Trimmed,
+    TrimmedItem, TrimmedTo, Unknown, Unsealed, count, pieces,
 };
 
 use super::choose::{Menu, choose, cost, filled};
@@ -32,7 +32,11 @@ pub(super) struct Gathered {
 }
 
 /// Chooses what travels in which detail, and what of the lists is shown.
-pub(super) fn pack(unsealed: &Unsealed, gathered: Gathered, settings: &Settings<'_>) -> Result<(Packing, Explanation)> {
+pub(super) fn pack(
+    unsealed: &Unsealed,
+    gathered: Gathered,
+    settings: &Settings<'_>,
+) -> Result<(Packing, Explanation)> {
     let scales = Scales { unsealed, settings };
     let pricing = settings.pricing(unsealed.body());
     let natural = gathered.offers.into_iter().map(|offer| pricing.natural(offer));
@@ -52,7 +56,8 @@ pub(super) fn pack(unsealed: &Unsealed, gathered: Gathered, settings: &Settings<
     fill_in(&mut packing, &priced, &chosen, (gathered.requested, gathered.gaps.len() as u32));
     scales.use_what_is_left(&mut packing)?;
     let details = chosen.iter().map(|packed| packed.as_ref().map(|packed| packed.detail));
-    let memories = priced.iter().zip(details).map(|(priced, chosen)| MemoryExplanation::of(priced, chosen));
+    let memories =
+        priced.iter().zip(details).map(|(priced, chosen)| MemoryExplanation::of(priced, chosen));
     Ok((packing, Explanation { memories: memories.collect(), degraded: Vec::new() }))
 }
 
@@ -77,13 +82,16 @@ fn choose_levels(
         return Ok((natural, chosen));
     }
     if *pricing.strategy == spine_protocol::Strategy::Full {
-        let memories = PartTokens { part: "memories", tokens: u32::try_from(all).unwrap_or(u32::MAX) };
+        let memories =
+            PartTokens { part: "memories", tokens: u32::try_from(all).unwrap_or(u32::MAX) };
         return Err(bare.over_budget(memories));
     }
     let priced = natural.into_iter().map(|priced| pricing.all_levels(priced));
     let priced = priced.collect::<std::result::Result<Vec<Priced>, SealError>>()?;
     let taken = within_budget(&priced, room, bare)?;
-    let level = |(priced, taken): (&Priced, Option<usize>)| taken.and_then(|taken| priced.levels.get(taken).cloned());
+    let level = |(priced, taken): (&Priced, Option<usize>)| {
+        taken.and_then(|taken| priced.levels.get(taken).cloned())
+    };
     let chosen = priced.iter().zip(taken).map(level).collect();
     Ok((priced, chosen))
 }
@@ -93,30 +101,48 @@ fn within_budget(priced: &[Priced], room: u32, bare: &Bare) -> Result<Vec<Option
     let pins: Vec<&Priced> = priced.iter().filter(|priced| priced.is_pinned()).collect();
     let menus: Vec<Menu> = pins.iter().map(|pin| pin.menu(true)).collect();
     let half = bare.max_tokens / 2;
-    let pin_levels = choose(&menus, half.min(room)).or_else(|| choose(&menus, room)).ok_or_else(|| {
-        let refs = pins.iter().filter_map(|pin| pin.levels.first()).map(|level| level.tokens).sum();
-        bare.over_budget(PartTokens { part: "pins", tokens: refs })
-    })?;
+    let pin_levels =
+        choose(&menus, half.min(room)).or_else(|| choose(&menus, room)).ok_or_else(|| {
+            let refs =
+                pins.iter().filter_map(|pin| pin.levels.first()).map(|level| level.tokens).sum();
+            bare.over_budget(PartTokens { part: "pins", tokens: refs })
+        })?;
     let left = u64::from(room).saturating_sub(cost(&menus, &pin_levels));
-    let others: Vec<Menu> = priced.iter().filter(|p| !p.is_pinned()).map(|p| p.menu(false)).collect();
+    let others: Vec<Menu> =
+        priced.iter().filter(|p| !p.is_pinned()).map(|p| p.menu(false)).collect();
     let left = u32::try_from(left).unwrap_or(u32::MAX);
-    let other_levels = choose(&others, left).unwrap_or_else(|| filled(&others, vec![None; others.len()], left));
+    let other_levels =
+        choose(&others, left).unwrap_or_else(|| filled(&others, vec![None; others.len()], left));
     let (mut pin_levels, mut other_levels) = (pin_levels.into_iter(), other_levels.into_iter());
-    let next = |priced: &Priced| if priced.is_pinned() { pin_levels.next() } else { other_levels.next() };
+    let next =
+        |priced: &Priced| if priced.is_pinned() { pin_levels.next() } else { other_levels.next() };
     Ok(priced.iter().map(next).map(Option::flatten).collect())
 }
 
 /// Puts the chosen memories in, and names what lost detail or is missing.
-fn fill_in(packing: &mut Packing, priced: &[Priced], chosen: &Chosen, (requested, missing): (u32, u32)) {
+fn fill_in(
+    packing: &mut Packing,
+    priced: &[Priced],
+    chosen: &Chosen,
+    (requested, missing): (u32, u32),
+) {
     packing.memories = chosen.iter().flatten().cloned().collect();
-    let with_text = priced.iter().zip(chosen).filter(|(_, c)| c.as_ref().is_some_and(|c| c.text.is_some()));
+    let with_text =
+        priced.iter().zip(chosen).filter(|(_, c)| c.as_ref().is_some_and(|c| c.text.is_some()));
     packing.redactions.extend(with_text.flat_map(|(priced, _)| priced.offer.redactions()));
-    let items: Vec<TrimmedItem> = priced.iter().zip(chosen).filter_map(|(p, c)| trimmed(p, c.as_ref())).collect();
-    let is_dropped = |(priced, chosen): &(&Priced, &Option<PackedMemory>)| priced.is_explicit() && chosen.is_none();
-    let dropped: Vec<&Priced> = priced.iter().zip(chosen).filter(is_dropped).map(|(priced, _)| priced).collect();
+    let items: Vec<TrimmedItem> =
+        priced.iter().zip(chosen).filter_map(|(p, c)| trimmed(p, c.as_ref())).collect();
+    let is_dropped = |(priced, chosen): &(&Priced, &Option<PackedMemory>)| {
+        priced.is_explicit() && chosen.is_none()
+    };
+    let dropped: Vec<&Priced> =
+        priced.iter().zip(chosen).filter(is_dropped).map(|(priced, _)| priced).collect();
     packing.completeness.requested = requested;
     packing.completeness.included = requested.saturating_sub(missing + dropped.len() as u32);
-    packing.completeness.gaps.extend(dropped.iter().map(|priced| gap(&priced.offer.id().to_string(), "budget")));
+    packing
+        .completeness
+        .gaps
+        .extend(dropped.iter().map(|priced| gap(&priced.offer.id().to_string(), "budget")));
     packing.omitted.gaps = packing.completeness.gaps.len() as u32;
     packing.omitted.trimmed = items.len() as u32;
     packing.trimmed = Trimmed { count: items.len() as u32, items, unknown: Unknown::new() };
@@ -187,7 +213,12 @@ impl Scales<'_> {
         let of_memories = offers.iter().flat_map(|priced| priced.offer.redactions());
         let packing = Packing {
             // One memory stands for all, so that the heading above them is counted.
-            memories: offers.first().and_then(|priced| priced.levels.first()).cloned().into_iter().collect(),
+            memories: offers
+                .first()
+                .and_then(|priced| priced.levels.first())
+                .cloned()
+                .into_iter()
+                .collect(),
             trimmed: Trimmed { count: offers.len() as u32, ..Trimmed::default() },
             omitted: Omitted { gaps: gaps.len() as u32, ..self.all_history() },
             completeness: Completeness { gaps, ..Completeness::default() },
@@ -228,8 +259,10 @@ impl Scales<'_> {
 
     fn part(&self, packing: &Packing, wanted: Part) -> Result<u32> {
         let body = self.unsealed.packed(Packing { memories: Vec::new(), ..packing.clone() });
-        let of_part = pieces(&body, &packing.format)?.into_iter().filter(|piece| piece.part == wanted);
-        let counts = of_part.map(|piece| count(&packing.tokenizer, &piece.text).map_err(SealError::from));
+        let of_part =
+            pieces(&body, &packing.format)?.into_iter().filter(|piece| piece.part == wanted);
+        let counts =
+            of_part.map(|piece| count(&packing.tokenizer, &piece.text).map_err(SealError::from));
         Ok(counts.sum::<std::result::Result<u32, SealError>>()?)
     }
 
@@ -315,7 +348,9 @@ trait Keeping {
 impl Keeping for Omitted {
     /// With so many of the `SHARES` kept of each list.
     fn keeping(&self, shares: u32) -> Self {
-        let left_out = |length: u32| length - (u64::from(length) * u64::from(shares) / u64::from(SHARES)) as u32;
+        let left_out = |length: u32| {
+            length - (u64::from(length) * u64::from(shares) / u64::from(SHARES)) as u32
+        };
         Self {
             history: left_out(self.history),
             progress: left_out(self.progress),

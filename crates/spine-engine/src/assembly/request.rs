@@ -1,8 +1,9 @@
 //! What a sender asks for when it hands work over.
 
 use spine_protocol::{
-    AgentName, Envelope, EnvelopeId, ExpectedOutput, Format, MemoryId, NewConstraint, NewHistory, NewWaiver, Priority,
-    Request, StateUpdate, Strategy, Subject, Timestamp, TokenizerName, Traceparent,
+    AgentName, Envelope, EnvelopeId, ExpectedOutput, Format, MemoryId, NewConstraint, NewHistory,
+    NewWaiver, Priority, Request, StateUpdate, Strategy, Subject, Timestamp, TokenizerName,
+    Traceparent,
 };
 use spine_store::ThreadName;
 
@@ -90,7 +91,11 @@ impl HandoffRequest {
     }
 
     /// What the protocol makes an envelope of.
-    pub(super) fn to_protocol(&self, workspace: spine_protocol::WorkspaceName, from: AgentName) -> Request {
+    pub(super) fn to_protocol(
+        &self,
+        workspace: spine_protocol::WorkspaceName,
+        from: AgentName,
+    ) -> Request {
         let mut request = Request::new(workspace, from, self.target.clone(), self.summary.clone());
         request.subject.clone_from(&self.subject);
         request.intent.clone_from(&self.intent);

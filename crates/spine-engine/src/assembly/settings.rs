@@ -26,6 +26,12 @@ impl Settings<'_> {
     }
 
     pub fn pricing<'b>(&'b self, body: &'b Body) -> Pricing<'b> {
-        Pricing { body, tokenizer: &self.tokenizer, format: &self.format, strategy: &self.strategy, salt: self.salt }
+        Pricing {
+            body,
+            tokenizer: &self.tokenizer,
+            format: &self.format,
+            strategy: &self.strategy,
+            salt: self.salt,
+        }
     }
 }

@@ -38,7 +38,9 @@ impl Usefulness {
 
     /// One score, 0 to 1.
     pub fn score(&self) -> f64 {
-        RELEVANCE_WEIGHT * self.relevance + RECENCY_WEIGHT * self.recency + PRIORITY_WEIGHT * self.priority
+        RELEVANCE_WEIGHT * self.relevance
+            + RECENCY_WEIGHT * self.recency
+            + PRIORITY_WEIGHT * self.priority
     }
 }
 
@@ -51,12 +53,13 @@ fn priority_share(priority: Priority) -> f64 {
     }
 }
 
-/// What a source has on a place.
+/// What a source has on a place. What was asked for by its id in full outweighs summaries of a dozen memories that
+/// were not.
 pub(super) fn claim(source: &Source) -> f64 {
     match source {
-        Source::Pinned => 4.0,
-        Source::Mentioned | Source::History | Source::Requested => 3.0,
-        Source::Inherited => 0.5,
+        Source::Pinned => 12.0,
+        Source::Mentioned | Source::History | Source::Requested => 10.0,
+        Source::Inherited => 1.0,
         Source::Recent | Source::Relevant | Source::Other(_) => 0.0,
     }
 }
@@ -96,7 +99,8 @@ mod tests {
     #[test]
     fn relevance_outweighs_age_and_priority_breaks_ties() {
         let day = DAY_MS as i64;
-        let score = |relevance, days, priority| Usefulness::of(relevance, days * day, priority).score();
+        let score =
+            |relevance, days, priority| Usefulness::of(relevance, days * day, priority).score();
         assert!(score(0.9, 60, Priority::Normal) > score(0.3, 0, Priority::Normal));
         assert!(score(0.5, 1, Priority::Normal) > score(0.5, 30, Priority::Normal));
         assert!(score(0.5, 1, Priority::High) > score(0.5, 1, Priority::Normal));

@@ -14,9 +14,18 @@ fn cases(normal: u64) -> u64 {
 }
 
 const PROSE: &[&str] = &[
-    "The gateway times out under load. ", "Never log a card number. ", "Retry three times at most, with jitter. ",
-    "fn retry<T>(call: impl Fn() -> T) -> T {\n    call()\n}\n", "支付网关在高负载下会超时。", "🚀👩‍💻 ", "- first item\n- second item\n",
-    "`code`, ```fences```, </memory> and ]]>\n", "{\"a\": [1, 2, 3]}\n", "決済ゲートウェイ", "1234567890 ", "\n\n",
+    "The gateway times out under load. ",
+    "Never log a card number. ",
+    "Retry three times at most, with jitter. ",
+    "fn retry<T>(call: impl Fn() -> T) -> T {\n    call()\n}\n",
+    "支付网关在高负载下会超时。",
+    "🚀👩‍💻 ",
+    "- first item\n- second item\n",
+    "`code`, ```fences```, </memory> and ]]>\n",
+    "{\"a\": [1, 2, 3]}\n",
+    "決済ゲートウェイ",
+    "1234567890 ",
+    "\n\n",
 ];
 
 /// From one token to some 20,000.
@@ -46,26 +55,48 @@ fn filled_house(rng: &mut Rng) -> House {
 }
 
 fn random_request(rng: &mut Rng) -> HandoffRequest {
-    let mut request = request(&format!("Work on ms-{} through ms-{}. {}", 1 + rng.u8(..5), 3 + rng.u8(..9), text(rng).chars().take(200).collect::<String>()));
-    request.strategy = [Strategy::Priority, Strategy::Priority, Strategy::Summary, Strategy::Lazy, Strategy::Full][rng.usize(..5)].clone();
+    let mut request = request(&format!(
+        "Work on ms-{} through ms-{}. {}",
+        1 + rng.u8(..5),
+        3 + rng.u8(..9),
+        text(rng).chars().take(200).collect::<String>()
+    ));
+    request.strategy =
+        [Strategy::Priority, Strategy::Priority, Strategy::Summary, Strategy::Lazy, Strategy::Full]
+            [rng.usize(..5)]
+        .clone();
     request.format = [Format::Markdown, Format::Xml, Format::Json][rng.usize(..3)].clone();
-    request.tokenizer = [TokenizerName::O200kBase, TokenizerName::Cl100kBase, TokenizerName::Approx][rng.usize(..3)].clone();
+    request.tokenizer =
+        [TokenizerName::O200kBase, TokenizerName::Cl100kBase, TokenizerName::Approx]
+            [rng.usize(..3)]
+        .clone();
     request.max_tokens = Some(1 << rng.u32(6..15));
-    request.history = (0..rng.usize(..20)).map(|n| step(&format!("step {n}: {}", PROSE[n % PROSE.len()]))).collect();
+    request.history = (0..rng.usize(..20))
+        .map(|n| step(&format!("step {n}: {}", PROSE[n % PROSE.len()])))
+        .collect();
     request.state.progress = (0..rng.usize(..5)).map(|n| format!("note {n}")).collect();
     request
 }
 
 fn step(action: &str) -> NewHistory {
-    NewHistory { agent: "a".parse().unwrap(), action: action.into(), why: None, memory_id: None, result_digest: None, at: None }
+    NewHistory {
+        agent: "a".parse().unwrap(),
+        action: action.into(),
+        why: None,
+        memory_id: None,
+        result_digest: None,
+        at: None,
+    }
 }
 
 #[test]
 fn r5_the_rendering_is_never_over_budget_and_wastes_nothing() {
-    let first = std::env::var("SPINE_SEED").map_or_else(|_| fastrand::u64(..1 << 40), |seed| seed.parse().unwrap());
+    let first = std::env::var("SPINE_SEED")
+        .map_or_else(|_| fastrand::u64(..1 << 40), |seed| seed.parse().unwrap());
     let count_of_cases = if std::env::var_os("SPINE_SEED").is_some() { 1 } else { cases(500) };
     println!("R5: {count_of_cases} cases from SPINE_SEED={first}");
-    let mut sample = std::fs::File::create(concat!(env!("CARGO_TARGET_TMPDIR"), "/renderings.jsonl")).unwrap();
+    let mut sample =
+        std::fs::File::create(concat!(env!("CARGO_TARGET_TMPDIR"), "/renderings.jsonl")).unwrap();
     let (mut sealed, mut refused) = (0, 0);
     for seed in first..first + count_of_cases {
         let rng = &mut Rng::with_seed(seed);
@@ -84,7 +115,9 @@ fn r5_the_rendering_is_never_over_budget_and_wastes_nothing() {
             }
         }
     }
-    println!("R5: {sealed} sealed, {refused} refused for a core, pins or a full strategy that did not fit");
+    println!(
+        "R5: {sealed} sealed, {refused} refused for a core, pins or a full strategy that did not fit"
+    );
     assert!(sealed > refused || count_of_cases == 1);
 }
 
@@ -101,9 +134,15 @@ fn check(assembled: &Assembled, strategy: &Strategy, seed: u64) {
     for memory in &assembled.explanation.memories {
         let now = memory.levels.iter().find(|level| Some(level.detail) == memory.chosen);
         let (detail, tokens) = (memory.chosen, now.map_or(0, |level| level.tokens));
-        let better = memory.levels.iter().filter(|level| detail.is_none_or(|detail| level.detail > detail));
+        let better =
+            memory.levels.iter().filter(|level| detail.is_none_or(|detail| level.detail > detail));
         for level in better {
-            assert!(level.tokens - tokens > left, "seed {seed}: {} as {} would have fitted", memory.id, level.detail);
+            assert!(
+                level.tokens - tokens > left,
+                "seed {seed}: {} as {} would have fitted",
+                memory.id,
+                level.detail
+            );
         }
     }
 }
@@ -130,11 +169,17 @@ fn a_pin_of_twenty_thousand_tokens_is_still_handed_off_at_four_thousand() {
 #[test]
 fn three_hundred_steps_are_still_handed_off_at_four_thousand_the_newest_shown() {
     let mut long = request("Go.");
-    long.history = (0..300).map(|n| step(&format!("step {n}: gathered and compared the documentation of endpoint {n}"))).collect();
+    long.history = (0..300)
+        .map(|n| {
+            step(&format!("step {n}: gathered and compared the documentation of endpoint {n}"))
+        })
+        .collect();
     let envelope = house().assemble(long);
     assert_eq!(envelope.history.len(), 300, "the envelope has them all");
     let text = render(&envelope, &Format::Markdown).unwrap();
-    assert!(text.contains("step 299:") && !text.contains("step 0:") && text.contains("earlier steps"));
+    assert!(
+        text.contains("step 299:") && !text.contains("step 0:") && text.contains("earlier steps")
+    );
     assert!(envelope.assembly.tokens > 3_600, "{}", envelope.assembly.tokens);
 }
 
@@ -145,7 +190,10 @@ fn two_hundred_gaps_are_still_handed_off_at_four_thousand_and_counted() {
     let envelope = house.assemble(request(&format!("Read {memory} and ms-101 through ms-299.")));
     assert_eq!(envelope.completeness.gaps.len(), 199);
     assert!(packed(&envelope, memory).is_some());
-    assert!(envelope.assembly.omitted.gaps > 0 || render(&envelope, &Format::Markdown).unwrap().contains("ms-299"));
+    assert!(
+        envelope.assembly.omitted.gaps > 0
+            || render(&envelope, &Format::Markdown).unwrap().contains("ms-299")
+    );
 }
 
 #[test]
@@ -153,7 +201,9 @@ fn a_core_that_does_not_fit_says_how_much_it_needs_and_where() {
     let mut small = request(&"Implement the retry logic. ".repeat(100));
     small.max_tokens = Some(200);
     let error = house().try_assemble(small).unwrap_err();
-    let spine_engine::assembly::AssemblyError::Budget { needed, parts, .. } = *error else { panic!() };
+    let spine_engine::assembly::AssemblyError::Budget { needed, parts, .. } = *error else {
+        panic!()
+    };
     assert!(needed > 1_000 && parts.iter().any(|part| part.part == "task" && part.tokens > 500));
 }
 
@@ -161,7 +211,9 @@ fn a_core_that_does_not_fit_says_how_much_it_needs_and_where() {
 fn the_same_handoff_packs_the_same_memories() {
     let pack = || {
         let house = filled_house(&mut Rng::with_seed(5));
-        let envelope = house.assemble(random_request(&mut Rng::with_seed(6)));
+        let request =
+            HandoffRequest { max_tokens: Some(3_000), ..random_request(&mut Rng::with_seed(6)) };
+        let envelope = house.assemble(request);
         envelope.memories.iter().map(|memory| (memory.id, memory.detail)).collect::<Vec<_>>()
     };
     assert_eq!(pack(), pack());

@@ -23,7 +23,10 @@ fn token() -> String {
 #[test]
 fn secrets_are_blacked_out_in_the_envelope_and_stay_in_the_store() {
     let house = house();
-    let id = house.store(NewMemory { pinned: true, ..note(&format!("push with {} as the password", token())) });
+    let id = house.store(NewMemory {
+        pinned: true,
+        ..note(&format!("push with {} as the password", token()))
+    });
     let mut guarded = request("Push the branch.");
     guarded.constraints = vec![constraint("security", json!("no plaintext credentials"))];
     guarded.history = vec![NewHistory {
@@ -37,12 +40,15 @@ fn secrets_are_blacked_out_in_the_envelope_and_stay_in_the_store() {
     let envelope = house.assemble(guarded);
     let bytes = String::from_utf8(envelope.canonical_bytes().to_vec()).unwrap();
     assert!(!bytes.contains(&token()));
-    let places: Vec<&str> = envelope.redactions.iter().map(|redaction| redaction.place.as_str()).collect();
+    let places: Vec<&str> =
+        envelope.redactions.iter().map(|redaction| redaction.place.as_str()).collect();
     assert_eq!(places, ["history", id.to_string().as_str()]);
     let stored = spine_store::testing::block_on(house.memories.get(&house.caller, id)).unwrap();
     assert!(stored.body.text.contains(&token()));
     let open = house.assemble(request("Push the branch."));
-    assert!(open.redactions.is_empty() && open.memories[0].text.as_ref().unwrap().contains(&token()));
+    assert!(
+        open.redactions.is_empty() && open.memories[0].text.as_ref().unwrap().contains(&token())
+    );
 }
 
 #[test]
@@ -52,7 +58,9 @@ fn a_secret_in_what_travels_word_for_word_refuses_the_call() {
     guarded.constraints = vec![constraint("forbid", json!(["secrets"]))];
     let error = house.try_assemble(guarded).unwrap_err();
     assert_eq!(error.code(), "secret-in-core");
-    assert!(error.to_string().starts_with("the intent holds") && !error.to_string().contains(&token()));
+    assert!(
+        error.to_string().starts_with("the intent holds") && !error.to_string().contains(&token())
+    );
 }
 
 #[test]
@@ -94,6 +102,9 @@ fn a_search_that_does_not_answer_is_a_named_gap() {
     let envelope = house.assemble(request(&format!("Use {asked}.")));
     assert!(packed(&envelope, pin).is_some() && packed(&envelope, asked).is_some());
     let gap = &envelope.completeness.gaps[0];
-    assert_eq!((gap.reference.as_str(), gap.reason.as_str()), ("relevant memories", "search unavailable"));
+    assert_eq!(
+        (gap.reference.as_str(), gap.reason.as_str()),
+        ("relevant memories", "search unavailable")
+    );
     assert_eq!(envelope.completeness.score(), 1.0, "every explicit reference is here");
 }

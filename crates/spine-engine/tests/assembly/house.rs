@@ -25,7 +25,10 @@ pub fn house_with(retriever: impl FnOnce(Arc<ModelStore>) -> Arc<dyn Retriever>)
     let store = Arc::new(ModelStore::new(clock.clone()));
     let memories = Memories::new(store.clone(), retriever(store.clone()));
     let handoffs = Handoffs::new(store, memories.clone(), Arc::new(Entropy::from_seed([7; 32])));
-    let caller = Caller { agent: Some("analyst".parse().unwrap()), ..Caller::of("default".parse().unwrap()) };
+    let caller = Caller {
+        agent: Some("analyst".parse().unwrap()),
+        ..Caller::of("default".parse().unwrap())
+    };
     House { clock, memories, handoffs, caller }
 }
 

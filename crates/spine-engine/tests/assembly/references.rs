@@ -17,7 +17,8 @@ fn every_explicit_reference_is_there_or_a_gap_with_its_reason() {
     let kept = house.note("kept");
     let deleted = house.note("deleted");
     let expired = house.store(NewMemory { ttl: Some(Duration::from_secs(1)), ..note("expired") });
-    let other = house.store(NewMemory { subject: Some("user:9".parse().unwrap()), ..note("about somebody") });
+    let other = house
+        .store(NewMemory { subject: Some("user:9".parse().unwrap()), ..note("about somebody") });
     spine_store::testing::block_on(house.memories.delete(&house.caller, deleted, None)).unwrap();
     house.clock.advance_ms(2_000);
     let summary = format!("Use {kept} through {other}, and ms-77.");
@@ -69,8 +70,12 @@ fn a_child_inherits_memories_at_their_newest_version_and_asks_again_for_gaps() {
     let first = house.note("version one");
     let root = house.assemble(request(&format!("Use {first} and ms-2.")));
     assert_eq!(root.completeness.gaps.len(), 1);
-    let patch = spine_engine::memories::MemoryPatch { text: Some("version two".into()), ..Default::default() };
-    spine_store::testing::block_on(house.memories.update(&house.caller, first, patch, None)).unwrap();
+    let patch = spine_engine::memories::MemoryPatch {
+        text: Some("version two".into()),
+        ..Default::default()
+    };
+    spine_store::testing::block_on(house.memories.update(&house.caller, first, patch, None))
+        .unwrap();
     let late = house.note("arrived late");
     assert_eq!(late.number(), 2);
     let mut next = request("Go on.");
@@ -87,7 +92,8 @@ fn a_child_inherits_memories_at_their_newest_version_and_asks_again_for_gaps() {
 fn another_workspace_is_as_if_it_were_not_there() {
     let house = house();
     let id = house.note("secret of the default workspace");
-    let stranger = spine_engine::Caller { workspace: "other".parse().unwrap(), ..house.caller.clone() };
+    let stranger =
+        spine_engine::Caller { workspace: "other".parse().unwrap(), ..house.caller.clone() };
     let asked = house.handoffs.assemble(&stranger, request(&format!("Use {id}.")));
     let envelope = spine_store::testing::block_on(asked).unwrap().envelope;
     assert_eq!(gaps(&envelope.completeness.gaps), [(id.to_string().as_str(), "not_found")]);
@@ -99,8 +105,15 @@ fn another_workspace_is_as_if_it_were_not_there() {
 #[test]
 fn a_handoff_for_one_subject_draws_on_nobody_elses_memories() {
     let house = house();
-    let about = |subject: &str| NewMemory { subject: Some(subject.parse().unwrap()), pinned: true, ..note("likes tea") };
-    let (own, other) = (house.store(about("user:1")), house.store(NewMemory { text: "likes coffee".into(), ..about("user:2") }));
+    let about = |subject: &str| NewMemory {
+        subject: Some(subject.parse().unwrap()),
+        pinned: true,
+        ..note("likes tea")
+    };
+    let (own, other) = (
+        house.store(about("user:1")),
+        house.store(NewMemory { text: "likes coffee".into(), ..about("user:2") }),
+    );
     let general = house.note("tea and coffee are in the kitchen");
     let mut for_one = request("Serve tea or coffee.");
     for_one.subject = Some("user:1".parse().unwrap());

@@ -47,9 +47,22 @@ fn priority_shortens_what_matters_least_and_says_so() {
     request.max_tokens = Some(2_000);
     let envelope = house.assemble(request);
     assert_eq!(packed(&envelope, asked).unwrap().detail, Detail::Full);
-    let less = others.iter().filter(|id| packed(&envelope, **id).is_none_or(|m| m.detail < Detail::Full)).count();
-    assert!(less > 0 && envelope.trimmed.count as usize == less, "{} of {less} named", envelope.trimmed.count);
-    assert!(envelope.trimmed.items.iter().all(|item| item.to != TrimmedTo::None || packed(&envelope, item.id).is_none()));
+    let less = others
+        .iter()
+        .filter(|id| packed(&envelope, **id).is_none_or(|m| m.detail < Detail::Full))
+        .count();
+    assert!(
+        less > 0 && envelope.trimmed.count as usize == less,
+        "{} of {less} named",
+        envelope.trimmed.count
+    );
+    assert!(
+        envelope
+            .trimmed
+            .items
+            .iter()
+            .all(|item| item.to != TrimmedTo::None || packed(&envelope, item.id).is_none())
+    );
 }
 
 #[test]
@@ -68,7 +81,10 @@ fn conversation_is_summarised_unless_asked_for_in_full() {
 #[test]
 fn reasoning_travels_only_when_asked_for() {
     let house = house();
-    let id = house.store(NewMemory { kind: "reasoning".parse().unwrap(), ..note("because the queue is full") });
+    let id = house.store(NewMemory {
+        kind: "reasoning".parse().unwrap(),
+        ..note("because the queue is full")
+    });
     assert!(packed(&house.assemble(request("Look at the queue.")), id).is_none());
     assert!(packed(&house.assemble(request(&format!("Look at {id}."))), id).is_some());
 }
@@ -76,7 +92,8 @@ fn reasoning_travels_only_when_asked_for() {
 #[test]
 fn the_memorys_own_summary_is_preferred() {
     let house = house();
-    let id = house.store(NewMemory { summary: Some("In short: full.".into()), ..note(&long("the worker")) });
+    let id = house
+        .store(NewMemory { summary: Some("In short: full.".into()), ..note(&long("the worker")) });
     let mut request = request(&format!("Use {id}."));
     request.strategy = Strategy::Summary;
     let envelope = house.assemble(request);
