@@ -11,7 +11,7 @@ mod rules;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 
 pub use constraint::forbids_secrets;
@@ -80,7 +80,9 @@ impl Scanner {
         let (rule_of_keyword, keywords): (Vec<usize>, Vec<&str>) = (rules.iter().enumerate())
             .flat_map(|(at, compiled)| compiled.rule.keywords.iter().map(move |word| (at, *word)))
             .unzip();
-        let keywords = AhoCorasick::builder().ascii_case_insensitive(true).build(keywords).ok();
+        let mut builder = AhoCorasick::builder();
+        builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA));
+        let keywords = builder.build(keywords).ok();
         Self { rules, keywords, rule_of_keyword }
     }
 

@@ -119,10 +119,12 @@ fn is_placeholder(value: &str) -> bool {
         || is_mostly_one_run(value)
 }
 
-/// A name of the place where the secret is kept: `${TOKEN}`, `<token>`, `{{ token }}`, `%(token)s`.
+/// A name of the place where the secret is kept: `${TOKEN}`, `<token>`, `{{ token }}`, `DB_PASSWORD`.
 fn is_reference(value: &str) -> bool {
-    let opens = ["$", "<", "{", "%(", "%{", "[", "..."];
-    opens.iter().any(|open| value.starts_with(open))
+    let opens = ["$", "<", "{", "%(", "%{", "[", "...", "process.env.", "os.environ"];
+    let is_constant =
+        value.contains('_') && value.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    is_constant || opens.iter().any(|open| value.starts_with(open))
 }
 
 /// Shorter runs happen by chance.
@@ -172,8 +174,15 @@ mod tests {
 
     #[test]
     fn placeholders_are_recognised() {
-        for value in ["xxxxxxxx", "***", "${DB_PASSWORD}", "<token>", "Password", "YOUR_TOKEN_HERE"]
-        {
+        for value in [
+            "xxxxxxxx",
+            "***",
+            "${DB_PASSWORD}",
+            "DB_PASSWORD",
+            "<token>",
+            "Password",
+            "YOUR_TOKEN_HERE",
+        ] {
             assert!(!Proof::NoPlaceholder.convinces(value), "{value}");
         }
         assert!(Proof::NoPlaceholder.convinces("hunter2"));

@@ -11,6 +11,7 @@ mod units;
 mod weight;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use cut::cut;
 use units::{Kind, Unit};
@@ -52,22 +53,16 @@ fn units_in(text: &str) -> Vec<Unit<'_>> {
     if text.len() <= HEAD_BYTES_MAX + TAIL_BYTES_MAX {
         return units::split(&[text]);
     }
-    let head = text.get(..text.floor_boundary(HEAD_BYTES_MAX)).unwrap_or_default();
-    let tail = text.get(text.floor_boundary(text.len() - TAIL_BYTES_MAX)..).unwrap_or_default();
+    let head = text.get(..floor_boundary(text, HEAD_BYTES_MAX)).unwrap_or_default();
+    let tail = text.get(floor_boundary(text, text.len() - TAIL_BYTES_MAX)..).unwrap_or_default();
     // The tail begins somewhere in a word.
     let tail = tail.find(char::is_whitespace).and_then(|at| tail.get(at..)).unwrap_or(tail);
     units::split(&[head, tail])
 }
 
-trait FloorBoundary {
-    /// The last boundary between characters that is not after `at`.
-    fn floor_boundary(&self, at: usize) -> usize;
-}
-
-impl FloorBoundary for str {
-    fn floor_boundary(&self, at: usize) -> usize {
-        (0..=at).rev().find(|at| self.is_char_boundary(*at)).unwrap_or_default()
-    }
+/// The last boundary between characters that is not after `at`.
+fn floor_boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
 }
 
 /// A unit that is in the summary, whole or cut.
@@ -79,21 +74,25 @@ struct Chosen<'a> {
 
 /// The weightiest units that fit together, in the order of the text.
 fn choose<'a>(units: &'a [Unit<'_>], weights: &[Weight], chars_max: usize) -> Vec<Chosen<'a>> {
-    let mut by_weight: Vec<(usize, &Unit, &Weight)> = units
+    let mut candidates: Vec<(usize, &Unit, &Weight)> = units
         .iter()
         .zip(weights)
         .enumerate()
         .map(|(at, (unit, weight))| (at, unit, weight))
         .collect();
-    by_weight.sort_by(|one, other| other.2.total.total_cmp(&one.2.total).then(one.0.cmp(&other.0)));
+    let worth = |unit: &Unit, weight: &Weight| weight.total / (1.0 + unit.share_of(chars_max));
+    // Stable: of two that are worth the same, the first in the text.
+    candidates.sort_by(|one, other| worth(other.1, other.2).total_cmp(&worth(one.1, one.2)));
     let mut chosen: Vec<Chosen> = Vec::new();
+    let mut blocks_open = HashSet::new();
     let mut chars_left = chars_max;
-    for (at, unit, weight) in by_weight {
-        let opens_block = chosen.iter().all(|chosen| chosen.block != unit.block);
+    for (at, unit, weight) in candidates {
+        let opens_block = !blocks_open.contains(&unit.block);
         let room = chars_left.saturating_sub(unit.extra_chars(opens_block));
         let is_first = chosen.is_empty();
         let Some(text) = fitted(unit, weight, room, is_first) else { continue };
         chars_left = room.saturating_sub(text.chars().count());
+        blocks_open.insert(unit.block);
         chosen.push(Chosen { at, block: unit.block, text });
     }
     chosen.sort_by_key(|chosen| chosen.at);
@@ -117,6 +116,11 @@ fn fitted<'a>(
 }
 
 impl Unit<'_> {
+    /// How much of the summary it would take: what fills it alone must be worth twice as much.
+    fn share_of(&self, chars_max: usize) -> f64 {
+        self.chars.min(chars_max) as f64 / chars_max.max(1) as f64
+    }
+
     /// Characters that its place in the summary may need beyond its text, a separator included.
     fn extra_chars(&self, opens_block: bool) -> usize {
         match self.kind {
@@ -134,8 +138,8 @@ fn render(units: &[Unit<'_>], chosen: &[Chosen<'_>]) -> String {
         let Some(unit) = units.get(*at) else { continue };
         let opens_block = block_before != Some(*block);
         if order > 0 {
-            let goes_on = !opens_block && unit.kind == Kind::Sentence && ends_sentence(&summary);
-            summary.push(if goes_on { ' ' } else { '\n' });
+            let same_line = !opens_block && unit.kind == Kind::Sentence;
+            summary.push_str(if same_line { space_after(&summary) } else { "\n" });
         }
         if opens_block && unit.kind == Kind::Code {
             summary.push_str(CODE_MARK);
@@ -150,16 +154,27 @@ fn render(units: &[Unit<'_>], chosen: &[Chosen<'_>]) -> String {
     summary
 }
 
-/// Two lines that are no sentences, as in a chat, would run into each other on one line.
-fn ends_sentence(text: &str) -> bool {
+/// What stands between a sentence and the next one. Two lines that are no sentences, as in a chat, would
+/// run into each other on one line.
+fn space_after(text: &str) -> &'static str {
     let text = text.trim_end_matches(['"', '”', ')', '」']);
-    text.ends_with(['.', '!', '?', '…', '。', '！', '？'])
+    if text.ends_with(['。', '！', '？']) {
+        ""
+    } else if text.ends_with(['.', '!', '?', '…']) {
+        " "
+    } else {
+        "\n"
+    }
 }
 
 /// " … (3 more)" for the items of a list that are not in the summary.
 fn items_left_out(units: &[Unit<'_>], chosen: &[Chosen<'_>], block: usize) -> String {
-    let all = units.iter().filter(|unit| unit.block == block).count();
-    match all - chosen.iter().filter(|chosen| chosen.block == block).count() {
+    // Both are in the order of the blocks.
+    let all = units.partition_point(|unit| unit.block <= block)
+        - units.partition_point(|unit| unit.block < block);
+    let kept = chosen.partition_point(|chosen| chosen.block <= block)
+        - chosen.partition_point(|chosen| chosen.block < block);
+    match all.saturating_sub(kept) {
         0 => String::new(),
         count => format!(" … ({count} more)"),
     }

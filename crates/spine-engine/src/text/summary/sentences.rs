@@ -11,14 +11,25 @@ const ABBREVIATIONS: [&str; 19] = [
 /// Abbreviations that also end a sentence, if the next word begins with a capital.
 const CLOSING_ABBREVIATIONS: [&str; 7] = ["al", "co", "etc", "inc", "ltd", "no", "usw"];
 
+/// What may end a sentence.
+const MARKS: [char; 9] = ['.', '!', '?', '…', '\n', '。', '！', '？', '｡'];
+
 /// The sentences of a paragraph, trimmed, none of them empty.
 pub(super) fn sentences(paragraph: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    let mut start = 0;
-    for (at, c) in paragraph.char_indices() {
-        let (before, rest) = around(paragraph, start, at, c);
-        if ends_sentence(before, c, rest) {
-            let end = paragraph.len() - without_closers(rest).len();
+    let (mut start, mut line_start) = (0, 0);
+    for (at, mark) in paragraph.match_indices(MARKS) {
+        let before = paragraph.get(start..at).unwrap_or_default();
+        let rest = paragraph.get(at + mark.len()..).unwrap_or_default();
+        let (ends, rest) = if mark == "\n" {
+            let was_full = at - line_start >= FULL_LINE_BYTES_MIN;
+            line_start = at + mark.len();
+            (!was_full, rest)
+        } else {
+            (ends_sentence(before, mark, rest), without_closers(rest))
+        };
+        if ends {
+            let end = paragraph.len() - rest.len();
             found.push(paragraph.get(start..end).unwrap_or_default());
             start = end;
         }
@@ -27,18 +38,11 @@ pub(super) fn sentences(paragraph: &str) -> Vec<&str> {
     found.into_iter().map(str::trim).filter(|sentence| !sentence.is_empty()).collect()
 }
 
-fn around(text: &str, start: usize, at: usize, c: char) -> (&str, &str) {
-    let before = text.get(start..at).unwrap_or_default();
-    (before, text.get(at + c.len_utf8()..).unwrap_or_default())
-}
-
-fn ends_sentence(before: &str, c: char, rest: &str) -> bool {
-    match c {
-        '。' | '！' | '？' | '｡' => true,
-        '!' | '?' | '…' => is_followed_by_space(rest),
-        '.' => is_followed_by_space(rest) && !is_abbreviation(before, rest),
-        '\n' => before.rsplit('\n').next().is_none_or(|line| line.len() < FULL_LINE_BYTES_MIN),
-        _ => false,
+fn ends_sentence(before: &str, mark: &str, rest: &str) -> bool {
+    match mark {
+        "!" | "?" | "…" => is_followed_by_space(rest),
+        "." => is_followed_by_space(rest) && !is_abbreviation(before, rest),
+        _ => true,
     }
 }
 
@@ -60,8 +64,9 @@ fn is_abbreviation(before: &str, rest: &str) -> bool {
     let is_dotted = word.contains('.')
         && word.split('.').all(|part| (1..=2).contains(&part.len()))
         && word.chars().all(|c| c.is_alphabetic() || c == '.');
-    let is_numbering =
-        !word.is_empty() && before.trim_start() == word && word.chars().all(|c| c.is_ascii_digit());
+    let is_numbering = !word.is_empty()
+        && before.trim_start_matches(['#', ' ']) == word
+        && word.chars().all(|c| c.is_ascii_digit());
     ABBREVIATIONS.contains(&lower.as_str())
         || (CLOSING_ABBREVIATIONS.contains(&lower.as_str()) && goes_on)
         || is_initial
@@ -99,6 +104,7 @@ mod tests {
             ("他说「好。」然后走了。", &["他说「好。」", "然后走了。"]),
             ("Short line\nAnother line", &["Short line", "Another line"]),
             ("1. first thing", &["1. first thing"]),
+            ("## 2. The plan", &["## 2. The plan"]),
             ("...", &["..."]),
             ("  ", &[]),
         ];
@@ -111,5 +117,7 @@ mod tests {
     fn a_wrapped_line_goes_on() {
         let text = "This line is long enough to have been wrapped by an editor\nand goes on here.";
         assert_eq!(sentences(text), [text]);
+        let text = "This line ends in the first word of the next sentence. It\ngoes on here.";
+        assert_eq!(sentences(text)[1], "It\ngoes on here.");
     }
 }

@@ -201,12 +201,14 @@ fn is_stack_frame(line: &str) -> bool {
 fn is_code_line(line: &str) -> bool {
     let line = line.trim();
     let ends = line.ends_with(['{', '}', ';']) || line.ends_with("):") || line.ends_with("},");
-    let begins = ["//", "#include", "return ", "@"].iter().any(|start| line.starts_with(start));
+    let begins = ["//", "#include", "return ", "@", "&& ", "|| ", "."]
+        .iter()
+        .any(|start| line.starts_with(start));
     let is_call = line.ends_with(')')
         && line.split_once('(').is_some_and(|(name, _)| {
             !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c == '[')
         });
-    ends || begins || is_call || line.contains(" = ") || is_signature(line)
+    ends || begins || is_call || line.contains(" = ") || line.contains("::") || is_signature(line)
 }
 
 const MODIFIERS: [&str; 14] = [

@@ -1,10 +1,9 @@
 //! How much each unit matters: how central its words are to the text, and what it carries.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::units::{Kind, Unit};
 
@@ -24,7 +23,7 @@ const ERROR_LIFT: f64 = 0.6;
 const NUMBER_LIFT: f64 = 0.2;
 /// A text's first unit usually says what it is about.
 const FIRST_LIFT: f64 = 0.8;
-/// So do headings, and what introduces a list.
+/// So does what introduces a list.
 const INTRODUCTION_LIFT: f64 = 0.4;
 /// Among the lines of a log, those without an error say little.
 const LOG_LINE_SHARE: f64 = 0.3;
@@ -46,7 +45,7 @@ fn weigh_one(unit: &Unit<'_>, centrality: f64, is_first: bool) -> Weight {
         (cues.names_error, if unit.kind == Kind::LogLine { 2.0 * ERROR_LIFT } else { ERROR_LIFT }),
         (unit.text.bytes().any(|b| b.is_ascii_digit()), NUMBER_LIFT),
         (is_first, FIRST_LIFT),
-        (unit.text.starts_with('#') || unit.text.ends_with(':'), INTRODUCTION_LIFT),
+        (unit.text.ends_with(':'), INTRODUCTION_LIFT),
     ];
     let lift: f64 = lifts.iter().filter(|(has, _)| *has).map(|(_, lift)| lift).sum();
     let share = match unit.kind {
@@ -188,7 +187,9 @@ const CUES: &[(Cue, &[&str])] = &[
 static CUE_WORDS: LazyLock<(Option<AhoCorasick>, Vec<Cue>)> = LazyLock::new(|| {
     let words = CUES.iter().flat_map(|(cue, words)| words.iter().map(|word| (*cue, *word)));
     let (cues, words): (Vec<Cue>, Vec<&str>) = words.unzip();
-    let matcher = AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok();
+    let mut builder = AhoCorasick::builder();
+    builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA));
+    let matcher = builder.build(words).ok();
     (matcher, cues)
 });
 
@@ -236,7 +237,8 @@ fn is_spaced_letter(c: char) -> bool {
     c < CJK_FIRST && c.is_alphanumeric()
 }
 
-type WordIndex = HashMap<u64, usize, BuildHasherDefault<DefaultHasher>>;
+/// The number of each word, by its hash.
+type WordIndex = HashMap<u64, usize>;
 
 /// For each unit the likeness of its words to those of the whole text, the most central being 1.
 fn centralities(units: &[Unit<'_>]) -> Vec<f64> {
