@@ -7,7 +7,9 @@ pub mod assembly;
 mod caller;
 mod entropy;
 pub mod memories;
+mod patience;
 pub mod text;
 
 pub use caller::Caller;
 pub use entropy::Entropy;
+pub use patience::{Elapsed, Timer};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fastrand::Rng;
 use spine_engine::assembly::Handoffs;
 use spine_engine::memories::{Memories, NewMemory};
-use spine_engine::{Caller, Entropy};
+use spine_engine::{Caller, Elapsed, Entropy, Timer};
 use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
 use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::UnixMs;
@@ -65,6 +65,15 @@ impl Fact {
     }
 }
 
+/// Here the search always has the time it needs.
+struct Patience;
+
+impl Timer for Patience {
+    fn after(&self, _: std::time::Duration) -> Elapsed {
+        Box::pin(std::future::pending())
+    }
+}
+
 /// The store with its five hundred memories.
 pub struct World {
     facts: Vec<Fact>,
@@ -104,7 +113,7 @@ impl World {
             block_on(memories.store(&caller, new)).expect("a memory is stored");
             clock.advance_ms(rng.i64(60_000..7_200_000));
         }
-        let handoffs = Handoffs::new(store, memories, Arc::new(Entropy::from_seed([3; 32])));
+        let handoffs = Handoffs::new(store, memories, Arc::new(Entropy::from_seed([3; 32])), Arc::new(Patience));
         Self { facts, handoffs, clock, workspace, _folder: folder }
     }
 

@@ -16,3 +16,5 @@ pub const NEWEST_MEMORIES_WEIGHED: usize = 100;
 pub const HITS_WEIGHED_MIN: usize = 50;
 /// The longest query that is sent to the search.
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
+/// How long a handoff waits for the search; then it goes without, and says so.
+pub const SEARCH_WAIT_MAX: std::time::Duration = std::time::Duration::from_millis(500);

@@ -31,11 +31,13 @@ pub use value::{RECENCY_HALF_LIFE_DAYS, Usefulness};
 use crate::Caller;
 use crate::entropy::Entropy;
 use crate::memories::{ListRequest, Memories, MemoryError, SearchRequest};
+use crate::patience::{Timer, within};
 use gather::{References, query};
 use gathering::{Gathering, Useful};
 use guard::{guard_envelope, is_guarded, redact};
 use limits::{
     HITS_WEIGHED_MIN, NEWEST_MEMORIES_WEIGHED, PARENTS_MAX, PINS_MAX, RECENT_MEMORIES_MAX,
+    SEARCH_WAIT_MAX,
 };
 use pack::{Gathered, gap, pack};
 use settings::Settings;
@@ -51,12 +53,18 @@ pub struct Handoffs {
     store: Arc<dyn Store>,
     memories: Memories,
     entropy: Arc<Entropy>,
+    timer: Arc<dyn Timer>,
 }
 
 impl Handoffs {
-    /// Over a store, its memories, and a source of ids and salts.
-    pub fn new(store: Arc<dyn Store>, memories: Memories, entropy: Arc<Entropy>) -> Self {
-        Self { store, memories, entropy }
+    /// Over a store, its memories, a source of ids and salts, and a timer.
+    pub fn new(
+        store: Arc<dyn Store>,
+        memories: Memories,
+        entropy: Arc<Entropy>,
+        timer: Arc<dyn Timer>,
+    ) -> Self {
+        Self { store, memories, entropy, timer }
     }
 
     /// Gathers, packs to the budget, seals and stores.
@@ -164,8 +172,8 @@ impl Handoffs {
         let filter = Filter { thread: request.thread.clone(), ..filter };
         let limit = (request.include_recent * 2).clamp(HITS_WEIGHED_MIN, RECENT_MEMORIES_MAX);
         let search = SearchRequest { text, filter: filter.clone(), limit, explain: false };
-        match self.memories.search(caller, search).await {
-            Ok(answer) => {
+        match within(&self.timer, SEARCH_WAIT_MAX, self.memories.search(caller, search)).await {
+            Some(Ok(answer)) => {
                 let best = answer
                     .found
                     .first()
@@ -176,7 +184,7 @@ impl Handoffs {
                     useful.add(found.memory, Some((found.hit.score / best).clamp(0.0, 1.0)), now);
                 }
             }
-            Err(_) => useful.failed = true,
+            Some(Err(_)) | None => useful.failed = true,
         }
         let list = ListRequest { filter, limit: NEWEST_MEMORIES_WEIGHED, ..ListRequest::default() };
         if let Ok(newest) = self.memories.list(caller, list).await {

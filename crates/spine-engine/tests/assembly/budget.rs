@@ -150,7 +150,7 @@ fn check(assembled: &Assembled, strategy: &Strategy, seed: u64) {
 /// Some of the renderings, for a tokenizer of another language to count.
 fn write_sample(file: &mut std::fs::File, envelope: &Envelope, number: u32) {
     let assembly = &envelope.assembly;
-    if number % 5 == 0 && assembly.tokenizer != TokenizerName::Approx {
+    if number.is_multiple_of(5) && assembly.tokenizer != TokenizerName::Approx {
         let text = render(envelope, &assembly.format).unwrap();
         let line = serde_json::json!({"tokenizer": assembly.tokenizer, "tokens": assembly.tokens, "text": text});
         writeln!(file, "{line}").unwrap();

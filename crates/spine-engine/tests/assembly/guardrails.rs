@@ -70,7 +70,10 @@ fn a_deadline_that_has_passed_is_flagged_not_refused() {
     assert!(house().assemble(late).is_overdue());
 }
 
-struct DeadRetriever;
+/// An index that fails, or never answers.
+struct DeadRetriever {
+    answers: bool,
+}
 
 fn dead<T>() -> StoreFuture<'static, T>
 where
@@ -81,7 +84,7 @@ where
 
 impl Retriever for DeadRetriever {
     fn search(&self, _: &WorkspaceName, _: SearchQuery) -> StoreFuture<'_, SearchAnswer> {
-        dead()
+        if self.answers { dead() } else { Box::pin(std::future::pending()) }
     }
     fn status(&self, _: &WorkspaceName) -> StoreFuture<'_, IndexStatus> {
         dead()
@@ -94,9 +97,8 @@ impl Retriever for DeadRetriever {
     }
 }
 
-#[test]
-fn a_search_that_does_not_answer_is_a_named_gap() {
-    let house = house_with(|_| Arc::new(DeadRetriever));
+fn check_goes_through_without(retriever: DeadRetriever) {
+    let house = house_with(|_| Arc::new(retriever));
     let pin = house.store(NewMemory { pinned: true, ..note("pinned") });
     let asked = house.note("asked for");
     let envelope = house.assemble(request(&format!("Use {asked}.")));
@@ -107,4 +109,14 @@ fn a_search_that_does_not_answer_is_a_named_gap() {
         ("relevant memories", "search unavailable")
     );
     assert_eq!(envelope.completeness.score(), 1.0, "every explicit reference is here");
+}
+
+#[test]
+fn a_search_that_fails_is_a_named_gap() {
+    check_goes_through_without(DeadRetriever { answers: true });
+}
+
+#[test]
+fn a_search_that_does_not_answer_in_time_is_a_named_gap() {
+    check_goes_through_without(DeadRetriever { answers: false });
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spine_engine::assembly::{Assembled, AssemblyError, HandoffRequest, Handoffs};
 use spine_engine::memories::{Memories, NewMemory};
-use spine_engine::{Caller, Entropy};
+use spine_engine::{Caller, Elapsed, Entropy, Timer};
 use spine_protocol::{Envelope, MemoryId, PackedMemory};
 use spine_store::testing::{ManualClock, ModelRetriever, ModelStore, block_on};
 use spine_store::{Retriever, UnixMs};
@@ -16,6 +16,15 @@ pub struct House {
     pub caller: Caller,
 }
 
+/// Whoever does not answer at once is too slow.
+pub struct NoPatience;
+
+impl Timer for NoPatience {
+    fn after(&self, _: std::time::Duration) -> Elapsed {
+        Box::pin(std::future::ready(()))
+    }
+}
+
 pub fn house() -> House {
     house_with(|store| Arc::new(ModelRetriever::new(store)))
 }
@@ -24,7 +33,12 @@ pub fn house_with(retriever: impl FnOnce(Arc<ModelStore>) -> Arc<dyn Retriever>)
     let clock = Arc::new(ManualClock::at(UnixMs(1_768_469_400_000)));
     let store = Arc::new(ModelStore::new(clock.clone()));
     let memories = Memories::new(store.clone(), retriever(store.clone()));
-    let handoffs = Handoffs::new(store, memories.clone(), Arc::new(Entropy::from_seed([7; 32])));
+    let handoffs = Handoffs::new(
+        store,
+        memories.clone(),
+        Arc::new(Entropy::from_seed([7; 32])),
+        Arc::new(NoPatience),
+    );
     let caller = Caller {
         agent: Some("analyst".parse().unwrap()),
         ..Caller::of("default".parse().unwrap())
