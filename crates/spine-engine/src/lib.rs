@@ -6,6 +6,7 @@
 pub mod assembly;
 mod caller;
 mod entropy;
+mod idempotency;
 pub mod memories;
 mod patience;
 pub mod text;

@@ -48,17 +48,18 @@ pub enum AssemblyError {
         /// What it looks like.
         kind: String,
     },
-    /// A parent that is not there.
-    #[error(
-        "envelope {id} does not exist; give the id of an envelope of this workspace, or leave `parent` out for a new task"
-    )]
-    ParentUnknown {
+    /// An envelope that is not there.
+    #[error("envelope {id} does not exist: give the id of an envelope of this workspace")]
+    EnvelopeUnknown {
         /// Its id.
         id: EnvelopeId,
     },
     /// The sender did not say who it is.
     #[error("the sender is not known: say which agent hands over")]
     SenderUnknown,
+    /// The key stands for another request.
+    #[error("this Idempotency-Key was used for another request: take a new key")]
+    IdempotencyConflict,
     /// The store could not be asked.
     #[error("{0}")]
     Store(#[from] StoreError),
@@ -84,8 +85,9 @@ impl AssemblyError {
             Self::Seal(error) => error.code(),
             Self::Budget { .. } => "budget",
             Self::SecretInCore { .. } => "secret-in-core",
-            Self::ParentUnknown { .. } => "not-found",
+            Self::EnvelopeUnknown { .. } => "not-found",
             Self::SenderUnknown => "sender-unknown",
+            Self::IdempotencyConflict => "idempotency-conflict",
             Self::Store(_) => "store",
         }
     }

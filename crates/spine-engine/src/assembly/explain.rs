@@ -1,6 +1,6 @@
 //! Why each memory is or is not in an envelope.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use spine_protocol::{Detail, MemoryId};
 
 use super::choose::Menu;
@@ -8,7 +8,7 @@ use super::offer::Priced;
 use super::value::{Usefulness, claim};
 
 /// For every memory that was gathered.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// In the order of their claims.
     pub memories: Vec<MemoryExplanation>,
@@ -17,7 +17,7 @@ pub struct Explanation {
 }
 
 /// Why one memory is or is not there.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryExplanation {
     /// Which.
     pub id: MemoryId,
@@ -32,11 +32,11 @@ pub struct MemoryExplanation {
     /// The detail it travels in.
     pub chosen: Option<Detail>,
     /// The rule that decided.
-    pub rule: &'static str,
+    pub rule: String,
 }
 
 /// One detail of one memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WeighedLevel {
     /// Which detail.
     pub detail: Detail,
@@ -61,7 +61,7 @@ impl MemoryExplanation {
             usefulness: priced.offer.usefulness,
             levels: weighed.collect(),
             chosen,
-            rule: rule(priced, chosen),
+            rule: rule(priced, chosen).to_owned(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod explain;
 mod gather;
 mod gathering;
 mod guard;
+mod keep;
 pub mod limits;
 mod offer;
 mod pack;
@@ -19,9 +20,7 @@ use spine_protocol::{
     Digest, Envelope, EnvelopeId, Gap, MemoryId, Packing, ReadError, Salt, SealError, Source,
     Stamp, Subject, Unsealed, derive,
 };
-use spine_store::{
-    Change, Command, EventDraft, Filter, Memory, Put, Store, StoredEnvelope, SubjectFilter, UnixMs,
-};
+use spine_store::{Filter, Memory, Store, SubjectFilter, UnixMs};
 
 pub use error::{AssemblyError, PartTokens};
 pub use explain::{Explanation, MemoryExplanation, WeighedLevel};
@@ -30,6 +29,7 @@ pub use value::{RECENCY_HALF_LIFE_DAYS, Usefulness};
 
 use crate::Caller;
 use crate::entropy::Entropy;
+use crate::idempotency::request_digest;
 use crate::memories::{ListRequest, Memories, MemoryError, SearchRequest};
 use crate::patience::{Timer, within};
 use gather::{References, query};
@@ -69,6 +69,10 @@ impl Handoffs {
 
     /// Gathers, packs to the budget, seals and stores.
     pub async fn assemble(&self, caller: &Caller, request: HandoffRequest) -> Result<Assembled> {
+        let digest = request_digest("assemble", &(&caller.agent, &request));
+        if let Some(answer) = self.replayed(caller, &digest).await? {
+            return Ok(answer);
+        }
         let now = self.store.now();
         let parents = self.parents(caller, &request.parents).await?;
         let mut unsealed = self.derived(caller, &request, &parents, now)?;
@@ -81,8 +85,8 @@ impl Handoffs {
             gathered.offers.iter_mut().for_each(redact);
         }
         let (envelope, explanation) = self.sealed(&request, unsealed, gathered)?;
-        self.keep(caller, &envelope, now).await?;
-        Ok(Assembled { envelope, explanation: Explanation { degraded, ..explanation } })
+        let explanation = Explanation { degraded, ..explanation };
+        self.kept(caller, Assembled { envelope, explanation }, digest, now).await
     }
 
     async fn parents(&self, caller: &Caller, ids: &[EnvelopeId]) -> Result<Vec<Envelope>> {
@@ -92,9 +96,7 @@ impl Handoffs {
         }
         let mut parents = Vec::with_capacity(ids.len());
         for id in ids {
-            let stored = self.store.envelope(&caller.workspace, *id).await?;
-            let stored = stored.ok_or(AssemblyError::ParentUnknown { id: *id })?;
-            parents.push(Envelope::read(&stored.bytes)?);
+            parents.push(self.stored(caller, *id).await?);
         }
         Ok(parents)
     }
@@ -218,27 +220,6 @@ impl Handoffs {
             }
             sealed => Ok((sealed?, explanation)),
         }
-    }
-
-    /// The envelope, and its digest in the log: that is what tells a replaced one (R4).
-    async fn keep(&self, caller: &Caller, envelope: &Envelope, now: UnixMs) -> Result<()> {
-        let mut command = Command::new(caller.workspace.clone(), now);
-        command.puts.push(Put::NewEnvelope(Box::new(StoredEnvelope {
-            id: envelope.id,
-            root: envelope.root,
-            digest: envelope.digest,
-            bytes: envelope.canonical_bytes().to_vec(),
-            change: Change::ZERO,
-        })));
-        let mut event = EventDraft::new("envelope.made");
-        event.actor.clone_from(&caller.agent);
-        event.envelope = Some(envelope.id);
-        event.data.insert("digest".to_owned(), envelope.digest.to_string().into());
-        command.events.push(event);
-        for outcome in self.store.apply(vec![command]).await? {
-            outcome?;
-        }
-        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a sender asks for when it hands work over.
 
+use serde::Serialize;
 use spine_protocol::{
     AgentName, Envelope, EnvelopeId, ExpectedOutput, Format, MemoryId, NewConstraint, NewHistory,
     NewWaiver, Priority, Request, StateUpdate, Strategy, Subject, Timestamp, TokenizerName,
@@ -10,7 +11,7 @@ use spine_store::ThreadName;
 use super::limits::RECENT_MEMORIES_DEFAULT;
 
 /// `agent_handoff()`: everything but the target and the summary has a default.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct HandoffRequest {
     /// The receiver, or `broadcast`.
     pub target: AgentName,

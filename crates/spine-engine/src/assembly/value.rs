@@ -18,7 +18,7 @@ const PRIORITY_WEIGHT: f64 = 0.15;
 const DAY_MS: f64 = 86_400_000.0;
 
 /// The parts of a usefulness, each from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Usefulness {
     /// Closeness to the task.
     pub relevance: f64,

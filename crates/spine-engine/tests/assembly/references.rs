@@ -130,3 +130,37 @@ fn a_range_beyond_the_limit_is_named() {
     assert_eq!(envelope.completeness.requested, 200);
     assert!(envelope.completeness.gaps.iter().any(|gap| gap.reason == "too many"), "R6");
 }
+
+#[test]
+fn a_repeated_request_is_answered_with_the_same_envelope() {
+    let house = house();
+    house.note("the gateway times out");
+    let caller = spine_engine::Caller {
+        idempotency_key: Some("k1".parse().unwrap()),
+        ..house.caller.clone()
+    };
+    let assemble = |summary: &str| {
+        spine_store::testing::block_on(house.handoffs.assemble(&caller, request(summary)))
+    };
+    let first = assemble("Look at the gateway.").unwrap();
+    house.note("stored meanwhile");
+    let second = assemble("Look at the gateway.").unwrap();
+    assert_eq!((&first.envelope, &first.explanation), (&second.envelope, &second.explanation));
+    assert_eq!(assemble("Something else.").unwrap_err().code(), "idempotency-conflict");
+}
+
+#[test]
+fn an_envelope_can_be_asked_later_why_it_carries_what() {
+    let house = house();
+    let id = house.note("the gateway times out");
+    let made = house.try_assemble(request(&format!("Use {id}."))).unwrap();
+    let asked = house.handoffs.explain(&house.caller, made.envelope.id);
+    let explanation = spine_store::testing::block_on(asked).unwrap();
+    assert_eq!(explanation, made.explanation);
+    let why = &explanation.memories[0];
+    assert_eq!(
+        (why.id, why.source.as_str(), why.rule.as_str()),
+        (id, "mentioned", "travels in full")
+    );
+    assert!(why.claim > 0.0 && why.levels[0].tokens == made.envelope.memories[0].tokens);
+}
