@@ -3,7 +3,14 @@
 //!
 //! The engine never sees HTTP, names no database, and has no clock but the store's.
 
+pub mod assembly;
 mod caller;
+mod entropy;
+mod idempotency;
 pub mod memories;
+mod patience;
+pub mod text;
 
 pub use caller::Caller;
+pub use entropy::Entropy;
+pub use patience::{Elapsed, Timer};

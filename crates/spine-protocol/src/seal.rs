@@ -95,6 +95,28 @@ impl Unsealed {
         &self.body
     }
 
+    /// Blacks words out of the history, openly: `redacted` gives a text without them and what each was. The result
+    /// belongs into the packing's redactions.
+    pub fn redact_history(
+        &mut self,
+        redacted: impl Fn(&str) -> (String, Vec<String>),
+    ) -> Vec<Redaction> {
+        let mut redactions = Vec::new();
+        let texts = self
+            .body
+            .history
+            .iter_mut()
+            .flat_map(|entry| [Some(&mut entry.action), entry.why.as_mut()]);
+        for text in texts.flatten() {
+            let (clean, kinds) = redacted(text);
+            *text = clean;
+            let redaction =
+                |kind| Redaction { place: "history".to_owned(), kind, unknown: Unknown::new() };
+            redactions.extend(kinds.into_iter().map(redaction));
+        }
+        redactions
+    }
+
     /// What it would say with this packing: for weighing one packing against another before sealing.
     pub fn packed(&self, packing: Packing) -> Body {
         let mut body = self.body.clone();

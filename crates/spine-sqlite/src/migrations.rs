@@ -6,10 +6,11 @@ use spine_store::{ErrorKind, StoreError};
 use crate::error::read_error;
 
 /// In order; the file's `user_version` says how many it has had.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../migrations/0001_ground.sql"),
     include_str!("../migrations/0002_memories.sql"),
     include_str!("../migrations/0003_envelopes.sql"),
+    include_str!("../migrations/0004_envelope_notes.sql"),
 ];
 
 /// Brings the file to the present shape, each step in a transaction of its own.
@@ -65,7 +66,8 @@ mod tests {
             "INSERT INTO memories (workspace, number, version, change, state, created_ms, updated_ms,
                 about_ms, pinned, priority, kind, tags, metadata, text)
              VALUES ('default', 3, 1, 7, 0, 5, 5, 5, 0, 1, 'note', '[]', '{}', 'kept')",
-            "INSERT INTO envelopes VALUES ('default', 'env_1', 'env_1', 'sha256:', 1, x'7b7d')",
+            "INSERT INTO envelopes (workspace, id, root, digest, change, bytes)
+             VALUES ('default', 'env_1', 'env_1', 'sha256:', 1, x'7b7d')",
         ];
         for sql in rows.iter().take(version) {
             connection.execute(sql, []).unwrap();

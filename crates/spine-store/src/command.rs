@@ -143,7 +143,7 @@ impl Put {
     fn size_bytes(&self) -> usize {
         match self {
             Self::NewMemory(draft) | Self::ReviseMemory(_, draft) => draft.body.size_bytes(),
-            Self::NewEnvelope(envelope) => envelope.bytes.len(),
+            Self::NewEnvelope(envelope) => envelope.bytes.len() + envelope.notes.len(),
             _ => 0,
         }
     }

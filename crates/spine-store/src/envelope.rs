@@ -15,6 +15,8 @@ pub struct StoredEnvelope {
     pub digest: Digest,
     /// The canonical bytes.
     pub bytes: Vec<u8>,
+    /// What the engine noted beside it, such as why each memory is in it; no part of the envelope, no texts.
+    pub notes: Vec<u8>,
     /// The change that wrote it; what a draft says here is ignored.
     pub change: Change,
 }

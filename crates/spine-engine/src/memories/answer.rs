@@ -2,11 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use spine_protocol::{Digest, MemoryId};
-use spine_store::{ErrorKind, IdempotencyDraft, IdempotencyRecord, Receipt, StoreError, UnixMs};
+use spine_store::{ErrorKind, IdempotencyRecord, Receipt, StoreError};
 
 use super::error::MemoryError;
-use super::limits::IDEMPOTENCY_KEPT;
-use crate::Caller;
 
 /// One answer of a request. The last part says whether it was a duplicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,25 +34,6 @@ impl Slot {
             Self::New(nth, duplicate) => Some((receipt.memory_id(nth)?, 1, duplicate)),
         }
     }
-}
-
-/// What stands for a request, so that another one under the same key is noticed.
-pub(super) fn request_digest(operation: &str, request: &impl Serialize) -> Digest {
-    // What cannot be written as JSON is not in any request type; an empty body still has its operation.
-    let body = serde_json::to_vec(request).unwrap_or_default();
-    Digest::of(&[operation.as_bytes(), b"\n", &body])
-}
-
-/// The record to write with the effect, if the caller gave a key.
-pub(super) fn record(
-    caller: &Caller,
-    request: Digest,
-    slots: &[Slot],
-    now: UnixMs,
-) -> Option<IdempotencyDraft> {
-    let key = caller.idempotency_key.clone()?;
-    let answer = serde_json::to_vec(slots).unwrap_or_default();
-    Some(IdempotencyDraft { key, request, answer, kept_until: now.after(IDEMPOTENCY_KEPT) })
 }
 
 /// The answers of the first request, if this is the same one.

@@ -1,7 +1,5 @@
 //! Every bound of a memory, with its unit last. The text's own is the protocol's.
 
-use std::time::Duration;
-
 pub use spine_protocol::limits::MEMORY_TEXT_BYTES_MAX;
 
 /// A title.
@@ -22,5 +20,4 @@ pub const GET_MEMORIES_MAX: usize = 5_000;
 pub const QUERY_BYTES_MAX: usize = 32 * 1024;
 /// How often to plan again when another writer was first.
 pub const RACE_ATTEMPTS_MAX: usize = 32;
-/// How long an idempotency key is remembered.
-pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+pub use crate::idempotency::IDEMPOTENCY_KEPT;

@@ -9,7 +9,7 @@ use spine_store::{
 };
 
 use super::Memories;
-use super::answer::{Slot, record, replay, request_digest};
+use super::answer::{Slot, replay};
 use super::content::content_key;
 use super::error::{MemoryError, MissingReason};
 use super::limits::{RACE_ATTEMPTS_MAX, STORE_MEMORIES_MAX};
@@ -17,6 +17,7 @@ use super::plan::{self, Decision, Held, Plan, PlannedAnswer};
 use super::request::{Deleted, MemoryPatch, NewMemory, Stored};
 use super::validate::{body, patched, within};
 use crate::Caller;
+use crate::idempotency::{self, record, request_digest};
 
 type Result<T> = std::result::Result<T, MemoryError>;
 
@@ -181,8 +182,7 @@ impl Memories {
     }
 
     async fn known(&self, caller: &Caller) -> Result<Option<IdempotencyRecord>> {
-        let Some(key) = &caller.idempotency_key else { return Ok(None) };
-        Ok(self.store.idempotency(&caller.workspace, key, self.store.now()).await?)
+        Ok(idempotency::known(self.store.as_ref(), caller).await?)
     }
 
     async fn stored_before(&self, caller: &Caller, before: Vec<Before>) -> Result<Vec<Stored>> {

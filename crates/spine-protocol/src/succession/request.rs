@@ -1,5 +1,6 @@
 //! What a sender says about the next envelope.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::envelope::{Decision, ExpectedOutput, Priority, Question, Scope};
@@ -87,7 +88,7 @@ impl Request {
 }
 
 /// What is new about a task's state.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct StateUpdate {
     /// Added to the parents'.
     pub progress: Vec<String>,
@@ -100,7 +101,7 @@ pub struct StateUpdate {
 }
 
 /// A constraint to set or to tighten.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NewConstraint {
     /// What it is called.
     pub name: ConstraintName,
@@ -111,7 +112,7 @@ pub struct NewConstraint {
 }
 
 /// A constraint to give up.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NewWaiver {
     /// What it is called.
     pub name: ConstraintName,
@@ -122,7 +123,7 @@ pub struct NewWaiver {
 }
 
 /// A step to put on record.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NewHistory {
     /// Who did it.
     pub agent: AgentName,

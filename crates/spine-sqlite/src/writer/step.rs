@@ -154,12 +154,13 @@ impl Step<'_> {
 
     fn envelope(&self, envelope: &StoredEnvelope) -> Result<()> {
         self.expect(RowKey::Envelope(envelope.id), Expected::Absent)?;
-        let sql = "INSERT INTO envelopes (workspace, id, root, digest, change, bytes) \
-                   VALUES (?, ?, ?, ?, ?, ?)";
+        let sql = "INSERT INTO envelopes (workspace, id, root, digest, change, bytes, notes) \
+                   VALUES (?, ?, ?, ?, ?, ?, ?)";
         let (id, root) = (envelope.id.to_string(), envelope.root.to_string());
         let (digest, change) = (envelope.digest.to_string(), self.counter.change);
         let mut statement = self.connection.prepare_cached(sql)?;
-        statement.execute(params![self.workspace, id, root, digest, change, envelope.bytes])?;
+        let StoredEnvelope { bytes, notes, .. } = envelope;
+        statement.execute(params![self.workspace, id, root, digest, change, bytes, notes])?;
         Ok(())
     }
 

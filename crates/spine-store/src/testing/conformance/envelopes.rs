@@ -8,7 +8,8 @@ use crate::{Change, ErrorKind, Put, RowKey, Store, StoredEnvelope};
 fn envelope(n: u64, root: u64) -> StoredEnvelope {
     let [id, root] = [n, root].map(|n| EnvelopeId::from_parts(n, u128::from(n)));
     let bytes = format!("{{\"n\":{n}}}").into_bytes();
-    StoredEnvelope { id, root, digest: Digest::of(&[&bytes]), bytes, change: Change::ZERO }
+    let (digest, notes) = (Digest::of(&[&bytes]), format!("about {n}").into_bytes());
+    StoredEnvelope { id, root, digest, bytes, notes, change: Change::ZERO }
 }
 
 fn put(envelope: StoredEnvelope) -> Put {

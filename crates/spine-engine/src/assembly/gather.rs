@@ -1,0 +1,80 @@
+//! Which memories could travel, and for which reason.
+
+use std::collections::BTreeMap;
+
+use spine_protocol::{Body, Envelope, MemoryId, Source};
+
+use super::limits::{QUERY_BYTES_MAX, REFERENCES_MAX};
+use super::request::HandoffRequest;
+use super::value::strength;
+use crate::text::mentions::mentioned;
+
+/// The references of a handoff, each once with its strongest source.
+#[derive(Debug, Default)]
+pub(super) struct References {
+    by_id: BTreeMap<MemoryId, Source>,
+    /// Ranges that were longer than can be taken, and references beyond the limit, in words.
+    pub cut: Vec<String>,
+}
+
+impl References {
+    /// Asked for by id, mentioned in the summary, named by a new step; then whatever the parents carried.
+    pub fn of(request: &HandoffRequest, body: &Body, parents: &[Envelope]) -> Self {
+        let mut references = Self::default();
+        let mentions = mentioned(&request.summary);
+        references.cut =
+            mentions.cut.iter().map(|cut| format!("{} through {}", cut.from, cut.to)).collect();
+        references.add(mentions.ids, &Source::Mentioned);
+        references.add(request.history.iter().filter_map(|step| step.memory_id), &Source::History);
+        references.add(request.memory_refs.iter().copied(), &Source::Requested);
+        references.add(body.history.iter().filter_map(|step| step.memory_id), &Source::Inherited);
+        references.add(
+            parents.iter().flat_map(|parent| &parent.memories).map(|memory| memory.id),
+            &Source::Inherited,
+        );
+        references
+    }
+
+    /// What a parent missed is asked for again.
+    pub fn ask_again(&mut self, parents: &[Envelope]) -> Vec<MemoryId> {
+        let gaps = parents.iter().flat_map(|parent| &parent.completeness.gaps);
+        let missed: Vec<MemoryId> = gaps.filter_map(|gap| gap.reference.parse().ok()).collect();
+        self.add(missed.iter().copied(), &Source::Requested);
+        missed
+    }
+
+    fn add(&mut self, ids: impl IntoIterator<Item = MemoryId>, source: &Source) {
+        for id in ids {
+            if self.by_id.len() >= REFERENCES_MAX && !self.by_id.contains_key(&id) {
+                self.cut.push(id.to_string());
+                continue;
+            }
+            let known = self.by_id.entry(id).or_insert_with(|| source.clone());
+            if strength(source) < strength(known) {
+                known.clone_from(source);
+            }
+        }
+    }
+
+    pub fn ids(&self) -> Vec<MemoryId> {
+        self.by_id.keys().copied().collect()
+    }
+
+    pub fn source(&self, id: MemoryId) -> Option<&Source> {
+        self.by_id.get(&id)
+    }
+}
+
+/// What the search is asked: the summary, then the intent, then what is still open.
+pub(super) fn query(body: &Body) -> String {
+    let open = body.task.state.open_questions.iter().filter(|question| question.answer.is_none());
+    let mut parts = vec![body.task.summary.as_str()];
+    if body.task.intent != body.task.summary {
+        parts.push(&body.task.intent);
+    }
+    parts.extend(open.map(|question| question.question.as_str()));
+    let mut query = parts.join("\n");
+    let end = (0..=QUERY_BYTES_MAX.min(query.len())).rev().find(|end| query.is_char_boundary(*end));
+    query.truncate(end.unwrap_or(0));
+    query
+}

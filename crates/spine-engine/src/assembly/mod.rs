@@ -1,0 +1,242 @@
+//! `agent_handoff()`: turns "hand this to the code generator" into the best envelope that fits.
+
+mod choose;
+mod error;
+mod explain;
+mod gather;
+mod gathering;
+mod guard;
+mod keep;
+pub mod limits;
+mod offer;
+mod pack;
+mod request;
+mod settings;
+mod value;
+
+use std::sync::Arc;
+
+use spine_protocol::{
+    Digest, Envelope, EnvelopeId, Gap, MemoryId, Packing, ReadError, Salt, SealError, Source,
+    Stamp, Subject, Unsealed, derive,
+};
+use spine_store::{Filter, Memory, Store, SubjectFilter, UnixMs};
+
+pub use error::{AssemblyError, PartTokens};
+pub use explain::{Explanation, MemoryExplanation, WeighedLevel};
+pub use request::{Assembled, HandoffRequest};
+pub use value::{RECENCY_HALF_LIFE_DAYS, Usefulness};
+
+use crate::Caller;
+use crate::entropy::Entropy;
+use crate::idempotency::request_digest;
+use crate::memories::{ListRequest, Memories, MemoryError, SearchRequest};
+use crate::patience::{Timer, within};
+use gather::{References, query};
+use gathering::{Gathering, Useful};
+use guard::{guard_envelope, is_guarded, redact};
+use limits::{
+    HITS_WEIGHED_MIN, NEWEST_MEMORIES_WEIGHED, PARENTS_MAX, PINS_MAX, RECENT_MEMORIES_MAX,
+    SEARCH_WAIT_MAX,
+};
+use pack::{Gathered, gap, pack};
+use settings::Settings;
+
+type Result<T> = std::result::Result<T, AssemblyError>;
+
+/// Kept free on a second try, should the first come out a token too large.
+const RESERVE_TOKENS: u32 = 16;
+
+/// Makes envelopes and stores them; sends nothing.
+#[derive(Clone)]
+pub struct Handoffs {
+    store: Arc<dyn Store>,
+    memories: Memories,
+    entropy: Arc<Entropy>,
+    timer: Arc<dyn Timer>,
+}
+
+impl Handoffs {
+    /// Over a store, its memories, a source of ids and salts, and a timer.
+    pub fn new(
+        store: Arc<dyn Store>,
+        memories: Memories,
+        entropy: Arc<Entropy>,
+        timer: Arc<dyn Timer>,
+    ) -> Self {
+        Self { store, memories, entropy, timer }
+    }
+
+    /// Gathers, packs to the budget, seals and stores.
+    pub async fn assemble(&self, caller: &Caller, request: HandoffRequest) -> Result<Assembled> {
+        let digest = request_digest("assemble", &(&caller.agent, &request));
+        if let Some(answer) = self.replayed(caller, &digest).await? {
+            return Ok(answer);
+        }
+        let now = self.store.now();
+        let parents = self.parents(caller, &request.parents).await?;
+        let mut unsealed = self.derived(caller, &request, &parents, now)?;
+        let guarded = is_guarded(&unsealed);
+        let redactions = if guarded { guard_envelope(&mut unsealed)? } else { Vec::new() };
+        let (mut gathered, degraded) =
+            self.gathered(caller, &request, &unsealed, &parents, now).await?;
+        gathered.redactions = redactions;
+        if guarded {
+            gathered.offers.iter_mut().for_each(redact);
+        }
+        let (envelope, explanation) = self.sealed(&request, unsealed, gathered)?;
+        let explanation = Explanation { degraded, ..explanation };
+        self.kept(caller, Assembled { envelope, explanation }, digest, now).await
+    }
+
+    async fn parents(&self, caller: &Caller, ids: &[EnvelopeId]) -> Result<Vec<Envelope>> {
+        if ids.len() > PARENTS_MAX {
+            let problem = format!("expected at most {PARENTS_MAX}, got {}", ids.len());
+            return Err(ReadError::at("/parents", problem).into());
+        }
+        let mut parents = Vec::with_capacity(ids.len());
+        for id in ids {
+            parents.push(self.stored(caller, *id).await?);
+        }
+        Ok(parents)
+    }
+
+    fn derived(
+        &self,
+        caller: &Caller,
+        request: &HandoffRequest,
+        parents: &[Envelope],
+        now: UnixMs,
+    ) -> Result<Unsealed> {
+        let from = caller.agent.clone().ok_or(AssemblyError::SenderUnknown)?;
+        let id =
+            EnvelopeId::from_parts(u64::try_from(now.0).unwrap_or_default(), self.entropy.next());
+        let created_at = now
+            .to_timestamp()
+            .ok_or_else(|| ReadError::at("/created_at", "the clock is beyond all years"))?;
+        let asked = request.to_protocol(caller.workspace.clone(), from);
+        Ok(derive(parents, asked, Stamp { id, created_at })?)
+    }
+
+    async fn gathered(
+        &self,
+        caller: &Caller,
+        request: &HandoffRequest,
+        unsealed: &Unsealed,
+        parents: &[Envelope],
+        now: UnixMs,
+    ) -> Result<(Gathered, Vec<String>)> {
+        let body = unsealed.body();
+        let mut references = References::of(request, body, parents);
+        references.ask_again(parents);
+        let filter =
+            Filter { subject: Some(subject_filter(body.subject.as_ref())), ..Filter::default() };
+        let found = self.useful(caller, request, query(body), filter.clone(), now).await;
+        let mut notices: Vec<Gap> = references.cut.iter().map(|cut| gap(cut, "too many")).collect();
+        notices.extend(found.failed.then(|| gap("relevant memories", "search unavailable")));
+        let degraded = found.degraded.clone();
+        let mut gathering = Gathering::new(found, now);
+        if request.include_pins {
+            for memory in self.pins(caller, filter.clone()).await? {
+                gathering.offer(memory, Source::Pinned);
+            }
+        }
+        for lookup in
+            self.memories.get_many(caller, references.ids()).await.map_err(from_memories)?
+        {
+            gathering.resolve(lookup, &references, &filter);
+        }
+        gathering.offer_useful(request.include_recent.min(RECENT_MEMORIES_MAX));
+        let (requested, gaps) = (gathering.requested, std::mem::take(&mut gathering.gaps));
+        let offers = gathering.into_offers();
+        Ok((Gathered { offers, gaps, notices, requested, redactions: Vec::new() }, degraded))
+    }
+
+    async fn pins(&self, caller: &Caller, filter: Filter) -> Result<Vec<Memory>> {
+        let filter = Filter { pinned: Some(true), ..filter };
+        let list = ListRequest { filter, limit: PINS_MAX, ..ListRequest::default() };
+        Ok(self.memories.list(caller, list).await.map_err(from_memories)?.items)
+    }
+
+    /// What the search finds and what is newest. A search that fails is no reason to fail: the gap is named.
+    async fn useful(
+        &self,
+        caller: &Caller,
+        request: &HandoffRequest,
+        text: String,
+        filter: Filter,
+        now: UnixMs,
+    ) -> Useful {
+        let mut useful = Useful::default();
+        if request.include_recent == 0 {
+            return useful;
+        }
+        let filter = Filter { thread: request.thread.clone(), ..filter };
+        let limit = (request.include_recent * 2).clamp(HITS_WEIGHED_MIN, RECENT_MEMORIES_MAX);
+        let search = SearchRequest { text, filter: filter.clone(), limit, explain: false };
+        match within(&self.timer, SEARCH_WAIT_MAX, self.memories.search(caller, search)).await {
+            Some(Ok(answer)) => {
+                let best = answer
+                    .found
+                    .first()
+                    .map_or(1.0, |found| found.hit.score)
+                    .max(f64::MIN_POSITIVE);
+                useful.degraded = answer.degraded;
+                for found in answer.found {
+                    useful.add(found.memory, Some((found.hit.score / best).clamp(0.0, 1.0)), now);
+                }
+            }
+            Some(Err(_)) | None => useful.failed = true,
+        }
+        let list = ListRequest { filter, limit: NEWEST_MEMORIES_WEIGHED, ..ListRequest::default() };
+        if let Ok(newest) = self.memories.list(caller, list).await {
+            newest.items.into_iter().for_each(|memory| useful.add(memory, None, now));
+        }
+        useful
+    }
+
+    fn sealed(
+        &self,
+        request: &HandoffRequest,
+        unsealed: Unsealed,
+        gathered: Gathered,
+    ) -> Result<(Envelope, Explanation)> {
+        let secret = self.entropy.next();
+        let salt = |id: MemoryId| salt_of(secret, id);
+        let mut settings = Settings {
+            strategy: request.strategy.clone(),
+            tokenizer: request.tokenizer.clone(),
+            format: request.format.clone(),
+            salt: &salt,
+            reserve_tokens: 0,
+        };
+        let (packing, explanation) = pack(&unsealed, gathered.clone(), &settings)?;
+        match unsealed.clone().seal(packing) {
+            Err(SealError::OverBudget { .. }) => {
+                settings.reserve_tokens = RESERVE_TOKENS;
+                let (packing, explanation): (Packing, Explanation) =
+                    pack(&unsealed, gathered, &settings)?;
+                Ok((unsealed.seal(packing)?, explanation))
+            }
+            sealed => Ok((sealed?, explanation)),
+        }
+    }
+}
+
+/// A salt for one memory of one envelope, from the envelope's own secret.
+fn salt_of(secret: u128, id: MemoryId) -> Salt {
+    let digest = Digest::of(&[&secret.to_be_bytes(), &id.number().to_be_bytes()]);
+    Salt::from_random(digest.first_128_bits())
+}
+
+fn from_memories(error: MemoryError) -> AssemblyError {
+    match error {
+        MemoryError::Store(error) => error.into(),
+        other => ReadError::at("/memory_refs", other.to_string()).into(),
+    }
+}
+
+/// What a handoff may draw on: its own subject's memories and nobody's in particular, never another's (R11).
+fn subject_filter(subject: Option<&Subject>) -> SubjectFilter {
+    subject.map_or(SubjectFilter::General, |subject| SubjectFilter::OrGeneral(subject.clone()))
+}

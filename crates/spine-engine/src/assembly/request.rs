@@ -1,0 +1,125 @@
+//! What a sender asks for when it hands work over.
+
+use serde::Serialize;
+use spine_protocol::{
+    AgentName, Envelope, EnvelopeId, ExpectedOutput, Format, MemoryId, NewConstraint, NewHistory,
+    NewWaiver, Priority, Request, StateUpdate, Strategy, Subject, Timestamp, TokenizerName,
+    Traceparent,
+};
+use spine_store::ThreadName;
+
+use super::limits::RECENT_MEMORIES_DEFAULT;
+
+/// `agent_handoff()`: everything but the target and the summary has a default.
+#[derive(Debug, Clone, Serialize)]
+pub struct HandoffRequest {
+    /// The receiver, or `broadcast`.
+    pub target: AgentName,
+    /// What the receiver is to do now.
+    pub summary: String,
+    /// The user's request; only a new task can give one.
+    pub intent: Option<String>,
+    /// How many of the most useful memories travel beside those asked for.
+    pub include_recent: usize,
+    /// Whether pinned memories travel.
+    pub include_pins: bool,
+    /// Memories asked for by id.
+    pub memory_refs: Vec<MemoryId>,
+    /// New or tightened constraints.
+    pub constraints: Vec<NewConstraint>,
+    /// Constraints to give up.
+    pub waive: Vec<NewWaiver>,
+    /// Steps to put on record.
+    pub history: Vec<NewHistory>,
+    /// What is new about the state.
+    pub state: StateUpdate,
+    /// What the receiver is to give back.
+    pub expected_output: Option<ExpectedOutput>,
+    /// How detail is chosen.
+    pub strategy: Strategy,
+    /// The budget.
+    pub max_tokens: Option<u32>,
+    /// The budget that the target is registered with.
+    pub target_max_tokens: Option<u32>,
+    /// What counts.
+    pub tokenizer: TokenizerName,
+    /// The rendering that is counted.
+    pub format: Format,
+    /// Whom the task is about.
+    pub subject: Option<Subject>,
+    /// Draw the useful memories from this thread only.
+    pub thread: Option<ThreadName>,
+    /// The envelopes that this one follows; none is a new task.
+    pub parents: Vec<EnvelopeId>,
+    /// A hop limit.
+    pub max_hops: Option<u32>,
+    /// Its place in the receiver's queue.
+    pub priority: Priority,
+    /// After this moment it is parked, not delivered.
+    pub expires_at: Option<Timestamp>,
+    /// The trace it belongs to.
+    pub traceparent: Option<Traceparent>,
+}
+
+impl HandoffRequest {
+    /// The least that can be asked.
+    pub fn new(target: AgentName, summary: impl Into<String>) -> Self {
+        Self {
+            target,
+            summary: summary.into(),
+            intent: None,
+            include_recent: RECENT_MEMORIES_DEFAULT,
+            include_pins: true,
+            memory_refs: Vec::new(),
+            constraints: Vec::new(),
+            waive: Vec::new(),
+            history: Vec::new(),
+            state: StateUpdate::default(),
+            expected_output: None,
+            strategy: Strategy::Priority,
+            max_tokens: None,
+            target_max_tokens: None,
+            tokenizer: TokenizerName::O200kBase,
+            format: Format::Markdown,
+            subject: None,
+            thread: None,
+            parents: Vec::new(),
+            max_hops: None,
+            priority: Priority::Normal,
+            expires_at: None,
+            traceparent: None,
+        }
+    }
+
+    /// What the protocol makes an envelope of.
+    pub(super) fn to_protocol(
+        &self,
+        workspace: spine_protocol::WorkspaceName,
+        from: AgentName,
+    ) -> Request {
+        let mut request = Request::new(workspace, from, self.target.clone(), self.summary.clone());
+        request.subject.clone_from(&self.subject);
+        request.intent.clone_from(&self.intent);
+        request.state = self.state.clone();
+        request.constraints.clone_from(&self.constraints);
+        request.waive.clone_from(&self.waive);
+        request.history.clone_from(&self.history);
+        request.expected_output.clone_from(&self.expected_output);
+        request.max_hops = self.max_hops;
+        request.max_tokens = self.max_tokens;
+        request.target_max_tokens = self.target_max_tokens;
+        request.priority = self.priority;
+        request.expires_at.clone_from(&self.expires_at);
+        request.traceparent.clone_from(&self.traceparent);
+        request
+    }
+}
+
+/// An envelope that was assembled and stored.
+#[derive(Debug, Clone)]
+pub struct Assembled {
+    /// The envelope.
+    pub envelope: Envelope,
+    /// Why each memory is or is not in it.
+    pub explanation: super::Explanation,
+}
