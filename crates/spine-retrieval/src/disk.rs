@@ -1,0 +1,184 @@
+//! The index folder: one writer, and the newest commit for readers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument};
+
+use crate::committed::{Committed, Fields, Payload};
+use crate::limits::WRITER_BYTES;
+
+/// Segments with a larger share of deleted documents are merged.
+const DELETED_SHARE_MAX: f32 = 0.3;
+
+/// One memory's new state on its way to disk.
+pub(crate) struct Write {
+    pub(crate) number: u32,
+    /// `None` takes the memory out.
+    pub(crate) document: Option<TantivyDocument>,
+}
+
+/// The folder, open.
+pub(crate) struct Disk {
+    index: Index,
+    reader: IndexReader,
+    fields: Fields,
+    writing: Mutex<Writing>,
+    newest: RwLock<Arc<Committed>>,
+}
+
+struct Writing {
+    writer: IndexWriter,
+    payload: Payload,
+    /// Writes since the last commit.
+    pending: usize,
+    /// A rebuild begins a new life; what belongs to an earlier one is not taken.
+    life: u64,
+}
+
+impl Disk {
+    /// Opens the index for this store, and begins anew where it is of another, damaged or older.
+    pub(crate) fn open(folder: &Path, fresh: Payload) -> tantivy::Result<Self> {
+        if let Some((index, payload)) = usable(folder, &fresh) {
+            return Self::start(index, payload);
+        }
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder)?;
+        Self::start(Index::create_in_dir(folder, Fields::schema().0)?, fresh)
+    }
+
+    fn start(index: Index, payload: Payload) -> tantivy::Result<Self> {
+        let fields = Fields::schema().1;
+        let reader: IndexReader =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let committed = Committed { searcher: reader.searcher(), payload: payload.clone(), fields };
+        let writing = Writing { writer: writer(&index)?, payload, pending: 0, life: 0 };
+        let newest = RwLock::new(Arc::new(committed));
+        Ok(Self { index, reader, fields, writing: Mutex::new(writing), newest })
+    }
+
+    /// The fields of the index.
+    pub(crate) fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// The newest commit.
+    pub(crate) fn newest(&self) -> Arc<Committed> {
+        self.newest.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The life that the index is in.
+    pub(crate) fn life(&self) -> u64 {
+        self.writing().life
+    }
+
+    fn writing(&self) -> MutexGuard<'_, Writing> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes writes of one workspace up to a change, and answers how many wait for a commit. `None`
+    /// when they belong to an earlier life.
+    pub(crate) fn feed(
+        &self,
+        life: u64,
+        (workspace, to): (&str, u64),
+        writes: Vec<Write>,
+    ) -> tantivy::Result<Option<usize>> {
+        let mut writing = self.writing();
+        if writing.life != life {
+            return Ok(None);
+        }
+        writing.pending += writes.len();
+        for write in writes {
+            writing.writer.delete_term(self.fields.key(workspace, write.number));
+            if let Some(document) = write.document {
+                writing.writer.add_document(document)?;
+            }
+        }
+        writing.payload.changes.insert(workspace.to_owned(), to);
+        Ok(Some(writing.pending))
+    }
+
+    /// Makes durable and searchable what was taken so far.
+    pub(crate) fn commit(&self) -> tantivy::Result<()> {
+        self.commit_locked(&mut self.writing())
+    }
+
+    fn commit_locked(&self, writing: &mut Writing) -> tantivy::Result<()> {
+        let payload = serde_json::to_string(&writing.payload)
+            .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
+        let mut prepared = writing.writer.prepare_commit()?;
+        prepared.set_payload(&payload);
+        prepared.commit()?;
+        writing.pending = 0;
+        self.publish(writing.payload.clone())
+    }
+
+    fn publish(&self, payload: Payload) -> tantivy::Result<()> {
+        self.reader.reload()?;
+        let searcher = self.reader.searcher();
+        let committed = Arc::new(Committed { searcher, payload, fields: self.fields });
+        *self.newest.write().unwrap_or_else(PoisonError::into_inner) = committed;
+        Ok(())
+    }
+
+    /// Throws everything away and begins a new life.
+    pub(crate) fn clear(&self) -> tantivy::Result<()> {
+        let mut writing = self.writing();
+        writing.life += 1;
+        writing.writer.rollback()?;
+        writing.writer.delete_all_documents()?;
+        writing.payload.changes.clear();
+        self.commit_locked(&mut writing)?;
+        writing.writer.garbage_collect_files().wait()?;
+        Ok(())
+    }
+
+    /// Commits, writes segments anew without what was deleted from them, and removes the old files.
+    pub(crate) fn erase(&self) -> tantivy::Result<()> {
+        let mut writing = self.writing();
+        // Merges under way would hold segments that have to be written anew.
+        writing.writer.set_merge_policy(Box::new(NoMergePolicy));
+        self.commit_locked(&mut writing)?;
+        let metas = self.index.searchable_segment_metas()?;
+        let dirty = metas.iter().filter(|meta| meta.has_deletes()).map(|meta| meta.id());
+        for segment in dirty.collect::<Vec<_>>() {
+            writing.writer.merge(&[segment]).wait()?;
+        }
+        writing.writer.set_merge_policy(merge_policy());
+        self.publish(writing.payload.clone())?;
+        writing.writer.garbage_collect_files().wait()?;
+        Ok(())
+    }
+}
+
+fn usable(folder: &Path, fresh: &Payload) -> Option<(Index, Payload)> {
+    let index = Index::open_in_dir(folder).ok()?;
+    let written = index.load_metas().ok()?.payload?;
+    let payload: Payload = serde_json::from_str(&written).ok()?;
+    let readable = index.schema() == Fields::schema().0 && index.reader().is_ok();
+    (readable && payload.fits(fresh)).then_some((index, payload))
+}
+
+fn writer(index: &Index) -> tantivy::Result<IndexWriter> {
+    let writer = index.writer_with_num_threads(1, WRITER_BYTES)?;
+    writer.set_merge_policy(merge_policy());
+    Ok(writer)
+}
+
+fn merge_policy() -> Box<LogMergePolicy> {
+    let mut policy = LogMergePolicy::default();
+    policy.set_del_docs_ratio_before_merge(DELETED_SHARE_MAX);
+    Box::new(policy)
+}
+
+/// Where the index of a data file lies: beside it.
+pub fn folder_beside(data_file: &Path) -> PathBuf {
+    let mut name = data_file.as_os_str().to_owned();
+    name.push(".index");
+    PathBuf::from(name)
+}
