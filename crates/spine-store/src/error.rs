@@ -21,8 +21,14 @@ pub enum ErrorKind {
     Corrupt,
     /// Another process has the store open.
     InUse,
+    /// The path cannot be reached or written to.
+    CannotOpen,
     /// The data was written by a newer version of this program.
     TooNew,
+    /// The file is something else than a store.
+    NotAStore,
+    /// A file that was to be created is there already.
+    FileExists,
     /// The command, the batch or the list is beyond a limit.
     TooLarge,
 }
@@ -50,9 +56,14 @@ impl ErrorKind {
                 "the stored data is damaged: restore a backup; nothing was repaired or deleted"
             }
             Self::InUse => "another process has this store open: stop it, or use another path",
+            Self::CannotOpen => {
+                "the store cannot be opened: check that its folder exists and may be written to"
+            }
             Self::TooNew => {
                 "this store was written by a newer version: run that version or a later one"
             }
+            Self::NotAStore => "this file is not a store of Memory Spine: use another path",
+            Self::FileExists => "there is a file at this path already: use another path",
             Self::TooLarge => "more than the store takes at once: split it into smaller parts",
         }
     }

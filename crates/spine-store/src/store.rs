@@ -36,6 +36,10 @@ pub struct WorkspaceState {
 ///
 /// Object-safe on purpose: the engine is compiled once for every store, and a test can wrap one in
 /// another. The boxed future costs nothing beside the fsync it waits for.
+///
+/// A further kind of row brings its own migration, its own variants of `Put` and `RowKey`, and a small
+/// trait of reads beside the three here. What must choose rows and lease them in one step, as a claim
+/// does, is a method of such a trait: a guard can only name a row that is known already.
 pub trait Store: MemoryReads + EnvelopeReads + LogReads + Send + Sync {
     /// Which data this is.
     fn identity(&self) -> Identity;

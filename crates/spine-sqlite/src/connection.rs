@@ -1,0 +1,95 @@
+//! Connections, and what is set on each.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+use spine_store::{ErrorKind, StoreError};
+
+use crate::error::{file_error, read_error};
+use crate::file_lock::with_suffix;
+use crate::options::{Durability, Options};
+
+/// "MSPN": tells our files from other SQLite files.
+const APPLICATION_ID: i32 = 0x4D53_504E;
+const HEADER: &[u8; 16] = b"SQLite format 3\0";
+const CACHED_STATEMENTS: usize = 128;
+
+/// The one connection that writes. The file is created if there is none.
+pub(crate) fn open_writer(path: &Path, options: &Options) -> Result<Connection, StoreError> {
+    check_header(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = open(path, flags, options).map_err(read_error)?;
+    check_application(&connection)?;
+    set_up_writer(&connection, options).map_err(read_error)?;
+    Ok(connection)
+}
+
+/// A connection that cannot write. It is opened for writing all the same, because readers of a
+/// write-ahead log keep their place in shared memory.
+pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = open(path, flags, options).map_err(read_error)?;
+    connection.pragma_update(None, "query_only", true).map_err(read_error)?;
+    Ok(connection)
+}
+
+fn open(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    let busy = std::time::Duration::from_millis(options.busy_ms_max.into());
+    connection.busy_timeout(busy)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    connection.pragma_update(None, "cache_size", -i64::from(options.cache_kib))?;
+    Ok(connection)
+}
+
+fn set_up_writer(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let synchronous = match options.durability {
+        Durability::Full => "FULL",
+        Durability::Normal => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    // What a purge removes is overwritten.
+    connection.pragma_update(None, "secure_delete", true)?;
+    // The writer checkpoints by itself, after it has answered.
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    if let Some(pages) = options.file_pages_max {
+        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    connection.pragma_update(None, "application_id", APPLICATION_ID)
+}
+
+/// A damaged or cut file is reported before SQLite could take it for an empty one.
+fn check_header(path: &Path) -> Result<(), StoreError> {
+    let mut file = match fs::File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(|error| file_error("open the database", &error))?,
+    };
+    let mut header = Vec::new();
+    let read = file.by_ref().take(HEADER.len() as u64).read_to_end(&mut header);
+    read.map_err(|error| file_error("read the database", &error))?;
+    let new = header.is_empty() && !has_log(path);
+    if new || header == HEADER {
+        return Ok(());
+    }
+    Err(StoreError::new(ErrorKind::Corrupt, format!("{} has no SQLite header", path.display())))
+}
+
+fn has_log(path: &Path) -> bool {
+    fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+fn check_application(connection: &Connection) -> Result<(), StoreError> {
+    let read = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let application = read("application_id").map_err(read_error)?;
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    let tables: i64 = connection.query_row(tables, [], |row| row.get(0)).map_err(read_error)?;
+    if application == APPLICATION_ID || (application == 0 && tables == 0) {
+        return Ok(());
+    }
+    Err(StoreError::new(ErrorKind::NotAStore, format!("application id {application:#x}")))
+}

@@ -1,0 +1,81 @@
+//! The pool of readers: threads with a connection each, so that a slow read holds up no caller's runtime.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use rusqlite::Connection;
+use spine_store::{ErrorKind, StoreError, StoreFuture};
+
+use crate::connection::open_reader;
+use crate::error::{file_error, read_error};
+use crate::options::Options;
+use crate::queue::{Queue, Refused, Weight};
+use crate::reply;
+
+type Job = Box<dyn FnOnce(&Connection) + Send>;
+
+pub(crate) struct Readers {
+    queue: Arc<Queue<Job>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+const ONE_READ: Weight = Weight { commands: 1, bytes: 0 };
+
+impl Readers {
+    pub(crate) fn start(path: &Path, options: &Options) -> Result<Self, StoreError> {
+        let queue = Arc::new(Queue::new(Weight { commands: options.queue_reads_max, bytes: 0 }));
+        let mut readers = Self { queue, threads: Vec::new() };
+        for number in 0..options.reader_threads.max(1) {
+            let connection = open_reader(path, options)?;
+            let queue = Arc::clone(&readers.queue);
+            let thread = thread::Builder::new().name(format!("store-reader-{number}"));
+            let started = thread.spawn(move || serve(&queue, &connection));
+            let started = started.map_err(|error| file_error("start a reader", &error))?;
+            readers.threads.push(started);
+        }
+        Ok(readers)
+    }
+
+    /// Runs a read on one of the threads.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> StoreFuture<'static, T> {
+        let (answerer, answer) = reply::channel();
+        let job: Job = Box::new(move |connection| answerer.send(read(connection)));
+        let pushed = self.queue.push(job, ONE_READ);
+        Box::pin(async move {
+            pushed.map_err(refused)?;
+            let answered = answer.await.ok_or_else(|| refused(Refused::Closed))?;
+            answered.map_err(read_error)
+        })
+    }
+}
+
+fn serve(queue: &Queue<Job>, connection: &Connection) {
+    loop {
+        let jobs = queue.take(1);
+        if jobs.is_empty() {
+            return;
+        }
+        jobs.into_iter().for_each(|job| job(connection));
+    }
+}
+
+fn refused(refused: Refused) -> StoreError {
+    match refused {
+        Refused::Full => StoreError::new(ErrorKind::Overloaded, "the readers' queue is full"),
+        Refused::Closed => StoreError::new(ErrorKind::Unavailable, "the readers have stopped"),
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.queue.close();
+        for thread in self.threads.drain(..) {
+            // A reader that panicked has nothing left to close.
+            let _ = thread.join();
+        }
+    }
+}

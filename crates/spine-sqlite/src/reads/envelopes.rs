@@ -1,0 +1,49 @@
+//! Envelopes.
+
+use rusqlite::{OptionalExtension, Row, params};
+use spine_protocol::{EnvelopeId, WorkspaceName};
+use spine_store::limits::page_rows;
+use spine_store::{EnvelopeReads, Page, StoreFuture, StoredEnvelope};
+
+use super::{one_beyond, rows};
+use crate::SqliteStore;
+use crate::row::{change, parsed};
+
+impl EnvelopeReads for SqliteStore {
+    fn envelope(
+        &self,
+        workspace: &WorkspaceName,
+        id: EnvelopeId,
+    ) -> StoreFuture<'_, Option<StoredEnvelope>> {
+        let workspace = workspace.clone();
+        self.readers.run(move |connection| {
+            let sql = "SELECT id, root, digest, bytes, change FROM envelopes \
+                       WHERE workspace = ? AND id = ?";
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row(params![workspace.as_str(), id.to_string()], envelope).optional()
+        })
+    }
+
+    fn lineage(
+        &self,
+        workspace: &WorkspaceName,
+        root: EnvelopeId,
+        after: Option<EnvelopeId>,
+        limit: usize,
+    ) -> StoreFuture<'_, Page<StoredEnvelope, EnvelopeId>> {
+        let (workspace, limit) = (workspace.clone(), page_rows(limit));
+        // Every id sorts behind the empty one.
+        let after = after.map(|id| id.to_string()).unwrap_or_default();
+        self.readers.run(move |connection| {
+            let sql = "SELECT id, root, digest, bytes, change FROM envelopes \
+                       WHERE workspace = ? AND root = ? AND id > ? ORDER BY id LIMIT ?";
+            let params = params![workspace.as_str(), root.to_string(), after, one_beyond(limit)];
+            Ok(Page::cut(rows(connection, sql, params, envelope)?, limit, |found| found.id))
+        })
+    }
+}
+
+fn envelope(row: &Row<'_>) -> rusqlite::Result<StoredEnvelope> {
+    let (id, root, digest) = (parsed(row, 0)?, parsed(row, 1)?, parsed(row, 2)?);
+    Ok(StoredEnvelope { id, root, digest, bytes: row.get(3)?, change: change(row, 4)? })
+}

@@ -1,0 +1,88 @@
+//! What happened, and how far things are.
+
+use rusqlite::{OptionalExtension, Row, params};
+use spine_protocol::WorkspaceName;
+use spine_store::limits::page_rows;
+use spine_store::{
+    Change, Event, IdempotencyKey, IdempotencyRecord, LogReads, Page, StoreFuture, UnixMs,
+    WorkspaceState,
+};
+
+use super::{one_beyond, rows};
+use crate::SqliteStore;
+use crate::row::{change, idempotency, object, parsed, parsed_option, valid_id};
+
+impl LogReads for SqliteStore {
+    fn newest_change(&self, workspace: &WorkspaceName) -> StoreFuture<'_, Change> {
+        let workspace = workspace.clone();
+        self.readers.run(move |connection| {
+            let sql = "SELECT newest_change FROM workspaces WHERE workspace = ?";
+            let mut statement = connection.prepare_cached(sql)?;
+            let found = statement.query_row([workspace.as_str()], |row| change(row, 0));
+            Ok(found.optional()?.unwrap_or_default())
+        })
+    }
+
+    fn workspaces(
+        &self,
+        after: Option<WorkspaceName>,
+        limit: usize,
+    ) -> StoreFuture<'_, Page<WorkspaceState, WorkspaceName>> {
+        let limit = page_rows(limit);
+        // Every name sorts behind the empty one.
+        let after = after.map(|name| name.as_str().to_owned()).unwrap_or_default();
+        self.readers.run(move |connection| {
+            let sql = "SELECT workspace, newest_change FROM workspaces WHERE workspace > ? \
+                       ORDER BY workspace LIMIT ?";
+            let found = rows(connection, sql, params![after, one_beyond(limit)], workspace_state)?;
+            Ok(Page::cut(found, limit, |state| state.name.clone()))
+        })
+    }
+
+    fn events(
+        &self,
+        workspace: &WorkspaceName,
+        after: Change,
+        limit: usize,
+    ) -> StoreFuture<'_, Page<Event, Change>> {
+        let (workspace, limit) = (workspace.clone(), page_rows(limit));
+        self.readers.run(move |connection| {
+            let sql = "SELECT change, at_ms, kind, actor, memory, envelope, data FROM events \
+                       WHERE workspace = ? AND change > ? ORDER BY change LIMIT ?";
+            let params = params![workspace.as_str(), after.0.cast_signed(), one_beyond(limit)];
+            Ok(Page::cut(rows(connection, sql, params, event)?, limit, |event| event.change))
+        })
+    }
+
+    fn idempotency(
+        &self,
+        workspace: &WorkspaceName,
+        key: &IdempotencyKey,
+        now: UnixMs,
+    ) -> StoreFuture<'_, Option<IdempotencyRecord>> {
+        let (workspace, key) = (workspace.clone(), key.clone());
+        self.readers.run(move |connection| {
+            let sql = "SELECT request, answer, kept_until_ms, first_change, first_memory, memories \
+                       FROM idempotency WHERE workspace = ? AND key = ? AND kept_until_ms > ?";
+            let params = params![workspace.as_str(), key.as_str(), now.0];
+            connection.prepare_cached(sql)?.query_row(params, idempotency).optional()
+        })
+    }
+}
+
+fn workspace_state(row: &Row<'_>) -> rusqlite::Result<WorkspaceState> {
+    Ok(WorkspaceState { name: parsed(row, 0)?, newest: change(row, 1)? })
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    let memory = row.get::<_, Option<i64>>(4)?.map(|number| valid_id(number, 4)).transpose()?;
+    Ok(Event {
+        change: change(row, 0)?,
+        at: UnixMs(row.get(1)?),
+        kind: row.get(2)?,
+        actor: parsed_option(row, 3)?,
+        memory,
+        envelope: parsed_option(row, 5)?,
+        data: object(row, 6)?,
+    })
+}

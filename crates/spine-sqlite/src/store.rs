@@ -1,0 +1,90 @@
+//! The store itself: it opens the file and hands work to the writer and the readers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use spine_store::{
+    Clock, Command, Identity, Outcome, Store, StoreError, StoreFuture, SystemClock, UnixMs,
+};
+
+use crate::check::{self, CheckDepth};
+use crate::connection::{open_reader, open_writer};
+use crate::error::{file_error, read_error};
+use crate::file_lock::FileLock;
+use crate::options::Options;
+use crate::readers::Readers;
+use crate::writer::Writer;
+use crate::{backup, identity, migrations};
+
+/// A store in one SQLite file. Dropping it finishes what waits and closes the file.
+pub struct SqliteStore {
+    path: PathBuf,
+    options: Options,
+    clock: Arc<dyn Clock>,
+    identity: Identity,
+    // In the order in which they are to be dropped: the lock last.
+    pub(crate) readers: Readers,
+    writer: Writer,
+    _lock: FileLock,
+}
+
+impl SqliteStore {
+    /// Opens the store at a path, or creates it, with the machine's clock.
+    pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
+        Self::open_with_clock(path, options, Arc::new(SystemClock))
+    }
+
+    /// Opens the store with another clock.
+    pub fn open_with_clock(
+        path: &Path,
+        options: Options,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StoreError> {
+        let path = resolve(path)?;
+        let lock = FileLock::take(&path)?;
+        let mut connection = open_writer(&path, &options)?;
+        migrations::run(&mut connection)?;
+        let identity = identity::raise_incarnation(&mut connection).map_err(read_error)?;
+        let writer = Writer::start(connection, &options)?;
+        let readers = Readers::start(&path, &options)?;
+        Ok(Self { path, options, clock, identity, readers, writer, _lock: lock })
+    }
+
+    /// Whether writes are taken. They are not after an I/O error, until the store is opened again.
+    pub fn accepts_writes(&self) -> bool {
+        self.writer.accepts_writes()
+    }
+
+    /// Copies the store into a new file while it is written to. Blocks until the copy is on disk.
+    pub fn backup(&self, target: &Path) -> Result<(), StoreError> {
+        backup::backup(&open_reader(&self.path, &self.options)?, target)
+    }
+
+    /// Looks for damage. Blocks until the file is read.
+    pub fn check(&self, depth: CheckDepth) -> Result<(), StoreError> {
+        check::check(&open_reader(&self.path, &self.options)?, depth)
+    }
+}
+
+/// One name for one file, whatever links lead to it: the lock is beside the file itself.
+fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+    let resolved = match std::fs::canonicalize(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => std::path::absolute(path),
+        resolved => resolved,
+    };
+    resolved.map_err(|error| file_error("resolve the path", &error))
+}
+
+impl Store for SqliteStore {
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn now(&self) -> UnixMs {
+        self.clock.now()
+    }
+
+    fn apply(&self, commands: Vec<Command>) -> StoreFuture<'_, Vec<Outcome>> {
+        self.writer.apply(commands)
+    }
+}

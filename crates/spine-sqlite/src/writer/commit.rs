@@ -1,0 +1,166 @@
+//! One group of jobs: one transaction, one fsync, then the answers, then the housekeeping.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use rusqlite::hooks::Wal;
+use spine_store::{ErrorKind, Outcome, Put, StoreError};
+
+use super::Job;
+use super::counters::Counters;
+use super::step;
+use crate::error::write_error;
+use crate::options::Options;
+
+/// How long a purge waits for readers, so that it can empty the log.
+const EMPTY_LOG_WAIT: Duration = Duration::from_millis(100);
+/// How long before it tries again where readers never made way: each try holds up the writer.
+const EMPTY_LOG_PAUSE: Duration = Duration::from_secs(2);
+
+pub(super) struct Committer {
+    connection: Connection,
+    busy_wait: Duration,
+    accepting: Arc<AtomicBool>,
+    /// Pages in the log after the last commit.
+    log_pages: Arc<AtomicI32>,
+    checkpoint_pages: i32,
+    checkpointed_at_pages: i32,
+    /// A purge was committed, but its text may still stand in the log: when to empty it.
+    empty_log_at: Option<Instant>,
+}
+
+impl Committer {
+    pub(super) fn new(
+        mut connection: Connection,
+        options: &Options,
+        accepting: Arc<AtomicBool>,
+    ) -> rusqlite::Result<Self> {
+        let log_pages = Arc::new(AtomicI32::new(0));
+        let seen = Arc::clone(&log_pages);
+        connection.wal_hook(Some(move |_: &mut Wal, pages| {
+            seen.store(pages, Ordering::Relaxed);
+            Ok(())
+        }))?;
+        Ok(Self {
+            connection,
+            busy_wait: Duration::from_millis(options.busy_ms_max.into()),
+            accepting,
+            log_pages,
+            checkpoint_pages: i32::try_from(options.checkpoint_pages).unwrap_or(i32::MAX),
+            checkpointed_at_pages: 0,
+            empty_log_at: None,
+        })
+    }
+
+    pub(super) fn commit(&mut self, jobs: Vec<Job>) {
+        let result = self.refuse_after_failure().and_then(|()| self.write(&jobs));
+        if result.is_ok() {
+            self.empty_log_after_purge(&jobs);
+        }
+        answer(jobs, result);
+        self.checkpoint_when_due();
+    }
+
+    fn refuse_after_failure(&self) -> Result<(), StoreError> {
+        if self.accepting.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let detail = "writes are refused after an earlier failure, until the store is opened again";
+        Err(StoreError::new(ErrorKind::Unavailable, detail))
+    }
+
+    fn write(&mut self, jobs: &[Job]) -> Result<Vec<Vec<Outcome>>, StoreError> {
+        let written = self.transact(jobs);
+        written.map_err(|error| {
+            let error = write_error(&error);
+            self.roll_back(&error);
+            error
+        })
+    }
+
+    fn transact(&mut self, jobs: &[Job]) -> rusqlite::Result<Vec<Vec<Outcome>>> {
+        execute(&self.connection, "BEGIN IMMEDIATE")?;
+        let mut counters = Counters::default();
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let apply = |command| step::apply(&self.connection, &mut counters, command);
+            outcomes.push(job.commands.iter().map(apply).collect::<Result<_, _>>()?);
+        }
+        counters.save(&self.connection)?;
+        execute(&self.connection, "COMMIT")?;
+        Ok(outcomes)
+    }
+
+    /// A full disk passes: the next group may have room. After an I/O error nobody knows what is on the
+    /// disk, and the page cache may lie: no more writes until the file is read afresh.
+    fn roll_back(&mut self, error: &StoreError) {
+        let open = !self.connection.is_autocommit();
+        let failed = open && execute(&self.connection, "ROLLBACK").is_err();
+        if failed || matches!(error.kind(), ErrorKind::OutcomeUnknown | ErrorKind::Corrupt) {
+            self.accepting.store(false, Ordering::SeqCst);
+        }
+        if error.kind() == ErrorKind::DiskFull {
+            // Moving the log into the file may make room in the log.
+            self.checkpoint("PASSIVE");
+        }
+    }
+
+    /// What was purged must not be readable in the log either. Where readers are in the way, a later
+    /// group tries again.
+    fn empty_log_after_purge(&mut self, jobs: &[Job]) {
+        let purges = |put: &Put| matches!(put, Put::PurgeMemory(_));
+        let mut puts = jobs.iter().flat_map(|job| &job.commands).flat_map(|command| &command.puts);
+        let now = Instant::now();
+        if self.empty_log_at.is_none() && puts.any(purges) {
+            self.empty_log_at = Some(now);
+        }
+        if self.empty_log_at.is_some_and(|due| due <= now) {
+            self.empty_log_at = (!self.empty_log()).then(|| now + EMPTY_LOG_PAUSE);
+        }
+    }
+
+    fn empty_log(&self) -> bool {
+        let emptied =
+            self.connection.busy_timeout(EMPTY_LOG_WAIT).is_ok() && self.checkpoint("TRUNCATE");
+        let restored = self.connection.busy_timeout(self.busy_wait);
+        emptied && restored.is_ok()
+    }
+
+    fn checkpoint_when_due(&mut self) {
+        let pages = self.log_pages.load(Ordering::Relaxed);
+        if pages < self.checkpointed_at_pages {
+            self.checkpointed_at_pages = 0;
+        }
+        if pages - self.checkpointed_at_pages >= self.checkpoint_pages {
+            self.checkpoint("PASSIVE");
+            self.checkpointed_at_pages = pages;
+        }
+    }
+
+    /// Moves pages from the log into the file; whether it could move all of them.
+    fn checkpoint(&self, mode: &str) -> bool {
+        let sql = format!("PRAGMA wal_checkpoint({mode})");
+        let blocked = self.connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
+        let failed = blocked.as_ref().err().map(|error| write_error(error).kind());
+        if matches!(failed, Some(ErrorKind::OutcomeUnknown | ErrorKind::Corrupt)) {
+            self.accepting.store(false, Ordering::SeqCst);
+        }
+        blocked.is_ok_and(|blocked| blocked == 0)
+    }
+}
+
+fn answer(jobs: Vec<Job>, result: Result<Vec<Vec<Outcome>>, StoreError>) {
+    match result {
+        Ok(outcomes) => {
+            jobs.into_iter().zip(outcomes).for_each(|(job, own)| job.answerer.send(Ok(own)));
+        }
+        Err(error) => jobs.into_iter().for_each(|job| job.answerer.send(Err(error.clone()))),
+    }
+}
+
+/// Runs a statement that is used again and again.
+pub(super) fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}

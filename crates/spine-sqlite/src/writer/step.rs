@@ -1,0 +1,220 @@
+//! One command inside the group's transaction, atomic by a savepoint of its own.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use spine_protocol::MemoryId;
+use spine_store::{
+    Applied, Change, Command, ErrorKind, EventDraft, Expected, Guard, IdempotencyDraft,
+    IdempotencyRecord, MemoryRef, Outcome, Put, Receipt, RowKey, StoreError, StoredEnvelope,
+    UnixMs,
+};
+
+use super::commit::execute;
+use super::counters::{Counter, Counters};
+use super::memories;
+use crate::row::{LIVE, change, idempotency};
+
+/// Why a command does not go on.
+pub(super) enum Halt {
+    /// It alone is refused.
+    Refused(StoreError),
+    /// The whole group is broken off.
+    Broken(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Halt {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, Halt>;
+
+/// A command under way.
+pub(super) struct Step<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) workspace: &'a str,
+    pub(super) at: UnixMs,
+    pub(super) counter: Counter,
+    pub(super) receipt: Receipt,
+}
+
+/// Applies one command. An error breaks off the whole group; a refusal is the command's own outcome.
+pub(super) fn apply(
+    connection: &Connection,
+    counters: &mut Counters,
+    command: &Command,
+) -> rusqlite::Result<Outcome> {
+    let counter = counters.of(connection, &command.workspace)?;
+    let first_change = Change(counter.change.unsigned_abs() + 1);
+    let receipt = Receipt { first_change, first_memory: None, memories: 0 };
+    let (workspace, at) = (command.workspace.as_str(), command.at);
+    let mut step = Step { connection, workspace, at, counter: *counter, receipt };
+    match step.run(command) {
+        Ok(applied) => {
+            *counter = step.counter;
+            Ok(Ok(applied))
+        }
+        Err(Halt::Refused(error)) => Ok(Err(error)),
+        Err(Halt::Broken(error)) => Err(error),
+    }
+}
+
+impl Step<'_> {
+    fn run(&mut self, command: &Command) -> Result<Applied> {
+        command.check_size().map_err(Halt::Refused)?;
+        if let Some(record) = self.known(command)? {
+            return Ok(Applied::Before(Box::new(record)));
+        }
+        for guard in &command.guards {
+            self.expect(guard.key, guard.expected)?;
+        }
+        execute(self.connection, "SAVEPOINT command")?;
+        let written = self.write(command);
+        match &written {
+            Ok(()) => {}
+            Err(Halt::Refused(_)) => execute(self.connection, "ROLLBACK TO command")?,
+            // SQLite may have rolled back by itself; to go on here would hide the first error.
+            Err(Halt::Broken(_)) => return written.map(|()| Applied::Now(self.receipt)),
+        }
+        execute(self.connection, "RELEASE command")?;
+        written.map(|()| Applied::Now(self.receipt))
+    }
+
+    fn known(&self, command: &Command) -> Result<Option<IdempotencyRecord>> {
+        let Some(draft) = &command.idempotency else { return Ok(None) };
+        let sql = "SELECT request, answer, kept_until_ms, first_change, first_memory, memories \
+                   FROM idempotency WHERE workspace = ? AND key = ? AND kept_until_ms > ?";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let params = params![self.workspace, draft.key.as_str(), self.at.0];
+        Ok(statement.query_row(params, idempotency).optional()?)
+    }
+
+    /// Refuses the command unless the row is as expected.
+    pub(super) fn expect(&self, key: RowKey, expected: Expected) -> Result<()> {
+        let found = self.found(key)?;
+        Guard { key, expected }.check(found).map_err(Halt::Refused)
+    }
+
+    /// The change that last wrote a row, and whether it is live.
+    fn found(&self, key: RowKey) -> Result<Option<(Change, bool)>> {
+        let (sql, key): (_, Box<dyn rusqlite::ToSql>) = match key {
+            RowKey::Memory(id) => (
+                "SELECT change, state FROM memories WHERE workspace = ? AND number = ?",
+                Box::new(number(id)),
+            ),
+            RowKey::Content(key) => (
+                "SELECT change, state FROM memories WHERE workspace = ? AND content = ?",
+                Box::new(key.0),
+            ),
+            RowKey::Envelope(id) => (
+                "SELECT change, 0 FROM envelopes WHERE workspace = ? AND id = ?",
+                Box::new(id.to_string()),
+            ),
+        };
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let read = |row: &rusqlite::Row<'_>| Ok((change(row, 0)?, row.get::<_, i64>(1)? == LIVE));
+        Ok(statement.query_row(params![self.workspace, key], read).optional()?)
+    }
+
+    fn write(&mut self, command: &Command) -> Result<()> {
+        for put in &command.puts {
+            self.counter.change += 1;
+            self.put(put)?;
+        }
+        for event in &command.events {
+            self.counter.change += 1;
+            self.event(event)?;
+        }
+        command.idempotency.as_ref().map_or(Ok(()), |draft| self.remember(draft))
+    }
+
+    fn put(&mut self, put: &Put) -> Result<()> {
+        match put {
+            Put::NewMemory(draft) => memories::insert(self, draft),
+            Put::ReviseMemory(id, draft) => memories::revise(self, *id, draft),
+            Put::PinMemory(id, pinned) => memories::pin(self, *id, *pinned),
+            Put::ReleaseContent(id) => memories::release_content(self, *id),
+            Put::DeleteMemory(id) => memories::delete(self, *id),
+            Put::PurgeMemory(id) => memories::purge(self, *id),
+            Put::NewEnvelope(envelope) => self.envelope(envelope),
+            Put::ForgetIdempotency { until, rows_max } => self.forget(*until, *rows_max),
+        }
+    }
+
+    /// The next memory number, on the receipt too.
+    pub(super) fn next_memory(&mut self) -> Result<MemoryId> {
+        self.counter.memory += 1;
+        let beyond = || StoreError::new(ErrorKind::TooLarge, "no memory numbers left");
+        let id = MemoryId::new(self.counter.memory.unsigned_abs());
+        let id = id.ok_or_else(|| Halt::Refused(beyond()))?;
+        self.receipt.first_memory.get_or_insert(id);
+        self.receipt.memories += 1;
+        Ok(id)
+    }
+
+    fn envelope(&self, envelope: &StoredEnvelope) -> Result<()> {
+        self.expect(RowKey::Envelope(envelope.id), Expected::Absent)?;
+        let sql = "INSERT INTO envelopes (workspace, id, root, digest, change, bytes) \
+                   VALUES (?, ?, ?, ?, ?, ?)";
+        let (id, root) = (envelope.id.to_string(), envelope.root.to_string());
+        let (digest, change) = (envelope.digest.to_string(), self.counter.change);
+        let mut statement = self.connection.prepare_cached(sql)?;
+        statement.execute(params![self.workspace, id, root, digest, change, envelope.bytes])?;
+        Ok(())
+    }
+
+    fn event(&self, event: &EventDraft) -> Result<()> {
+        let memory = event.memory.and_then(|memory| match memory {
+            MemoryRef::Existing(id) => Some(id),
+            MemoryRef::New(n) => self.receipt.memory_id(n),
+        });
+        let sql = "INSERT INTO events (workspace, change, at_ms, kind, actor, memory, envelope, data) \
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+        self.connection.prepare_cached(sql)?.execute(params![
+            self.workspace,
+            self.counter.change,
+            self.at.0,
+            event.kind,
+            event.actor.as_ref().map(|actor| actor.as_str()),
+            memory.map(number),
+            event.envelope.map(|id| id.to_string()),
+            json(&event.data),
+        ])?;
+        Ok(())
+    }
+
+    fn remember(&self, draft: &IdempotencyDraft) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO idempotency (workspace, key, request, answer, \
+                   kept_until_ms, first_change, first_memory, memories) \
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+        self.connection.prepare_cached(sql)?.execute(params![
+            self.workspace,
+            draft.key.as_str(),
+            draft.request.to_string(),
+            draft.answer,
+            draft.kept_until.0,
+            self.receipt.first_change.0.cast_signed(),
+            self.receipt.first_memory.map(number),
+            self.receipt.memories,
+        ])?;
+        Ok(())
+    }
+
+    fn forget(&self, until: UnixMs, rows_max: u32) -> Result<()> {
+        let sql = "DELETE FROM idempotency WHERE workspace = ?1 AND key IN ( \
+                       SELECT key FROM idempotency WHERE workspace = ?1 AND kept_until_ms <= ?2 \
+                       ORDER BY kept_until_ms, key LIMIT ?3)";
+        self.connection.prepare_cached(sql)?.execute(params![self.workspace, until.0, rows_max])?;
+        Ok(())
+    }
+}
+
+/// A memory's number as SQLite takes it.
+pub(super) fn number(id: MemoryId) -> i64 {
+    id.number().cast_signed()
+}
+
+/// JSON for a column. Maps with string keys and lists of strings always have a spelling.
+pub(super) fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
