@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use spine_protocol::{AgentName, MemoryId, WorkspaceName};
-use spine_retrieval::{BuiltInEmbedder, Recipe, SearchIndex};
+use spine_retrieval::{BuiltInEmbedder, IndexOptions, Recipe, SearchIndex};
 use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::{
     Applied, Command, Filter, Kind, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store, UnixMs,
@@ -91,8 +91,9 @@ fn store_turn(store: &dyn Store, workspace: &WorkspaceName, turn: &Value) -> Mem
 fn measure(store: Arc<ModelStore>, recipe: Recipe, questions: &[Question]) -> Vec<(u64, f64)> {
     let folder = tempfile::tempdir().unwrap();
     let now = store.now();
+    let options = IndexOptions { recipe, ..IndexOptions::default() };
     let index =
-        SearchIndex::open(folder.path(), store, Arc::new(BuiltInEmbedder), recipe).unwrap();
+        SearchIndex::open(folder.path(), store, Arc::new(BuiltInEmbedder), options).unwrap();
     let recall = |question: &Question| {
         let (text, filter) = (question.text.clone(), Filter::default());
         let query = SearchQuery { text, filter, now, limit: HITS, explain: false };

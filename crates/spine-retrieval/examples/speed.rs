@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use rusqlite::Connection;
 use spine_protocol::WorkspaceName;
-use spine_retrieval::{BuiltInEmbedder, Recipe, SearchIndex};
+use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
 use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::{
     Command, Filter, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store, UnixMs,
@@ -171,7 +171,7 @@ fn fill_store(texts: &Texts, size: usize, per: usize) -> Arc<ModelStore> {
 }
 
 fn open(path: &Path, store: Arc<ModelStore>) -> SearchIndex {
-    SearchIndex::open(path, store, Arc::new(BuiltInEmbedder), Recipe::default()).unwrap()
+    SearchIndex::open(path, store, Arc::new(BuiltInEmbedder), IndexOptions::default()).unwrap()
 }
 
 fn build(path: &Path, store: Arc<ModelStore>, size: usize, per: usize) -> (SearchIndex, Duration) {

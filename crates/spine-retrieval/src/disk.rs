@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use tantivy::index::SegmentId;
 use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument};
 
@@ -133,26 +134,31 @@ impl Disk {
         writing.writer.rollback()?;
         writing.writer.delete_all_documents()?;
         writing.payload.changes.clear();
-        self.commit_locked(&mut writing)?;
-        writing.writer.garbage_collect_files().wait()?;
-        Ok(())
+        self.commit_locked(&mut writing)
     }
 
-    /// Commits, writes segments anew without what was deleted from them, and removes the old files.
+    /// Commits, and writes segments anew without what was deleted from them. The old files go with
+    /// `remove_unused`, when nobody reads them any more.
     pub(crate) fn erase(&self) -> tantivy::Result<()> {
         let mut writing = self.writing();
         // Merges under way would hold segments that have to be written anew.
         writing.writer.set_merge_policy(Box::new(NoMergePolicy));
         self.commit_locked(&mut writing)?;
-        let metas = self.index.searchable_segment_metas()?;
-        let dirty = metas.iter().filter(|meta| meta.has_deletes()).map(|meta| meta.id());
-        for segment in dirty.collect::<Vec<_>>() {
+        for segment in self.dirty_segments()? {
             writing.writer.merge(&[segment]).wait()?;
         }
         writing.writer.set_merge_policy(merge_policy());
-        self.publish(writing.payload.clone())?;
-        writing.writer.garbage_collect_files().wait()?;
-        Ok(())
+        self.publish(writing.payload.clone())
+    }
+
+    fn dirty_segments(&self) -> tantivy::Result<Vec<SegmentId>> {
+        let metas = self.index.searchable_segment_metas()?;
+        Ok(metas.iter().filter(|meta| meta.has_deletes()).map(|meta| meta.id()).collect())
+    }
+
+    /// Removes the files that no commit that is still open needs.
+    pub(crate) fn remove_unused(&self) -> tantivy::Result<()> {
+        self.writing().writer.garbage_collect_files().wait().map(drop)
     }
 }
 

@@ -15,17 +15,24 @@ use crate::committed::Payload;
 use crate::disk::Disk;
 use crate::embedder::Embedder;
 use crate::feeding::{Fresh, embed_fresh, prepare};
-use crate::limits::{
-    BULK_TAIL_MEMORIES_MAX, EMBED_TEXTS_MAX, SEARCH_RESTARTS_MAX, TAIL_MEMORIES_MAX,
-};
+use crate::limits::{EMBED_TEXTS_MAX, IndexLimits, SEARCH_RESTARTS_MAX};
 use crate::loading::{adopt, is_behind, load};
 use crate::narrowed::Passing;
 use crate::question::Named;
 use crate::ranking::Search;
 use crate::recipe::Recipe;
-use crate::space::{Embedding, Space};
+use crate::space::{Space, SpaceOptions};
 use crate::term_key::term_key;
 use crate::vector::Vector;
+
+/// How an index is to work.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct IndexOptions {
+    /// How scores are made.
+    pub recipe: Recipe,
+    /// When which way of searching is taken.
+    pub limits: IndexLimits,
+}
 
 type SharedSpace = Arc<RwLock<Space>>;
 
@@ -37,7 +44,7 @@ type SharedSpace = Arc<RwLock<Space>>;
 pub struct SearchIndex {
     store: Arc<dyn Store>,
     embedder: Arc<dyn Embedder>,
-    recipe: Recipe,
+    options: IndexOptions,
     disk: Disk,
     spaces: Mutex<HashMap<WorkspaceName, SharedSpace>>,
 }
@@ -48,11 +55,11 @@ impl SearchIndex {
         folder: &Path,
         store: Arc<dyn Store>,
         embedder: Arc<dyn Embedder>,
-        recipe: Recipe,
+        options: IndexOptions,
     ) -> Result<Self, StoreError> {
         let fresh = Payload::new(&store.identity(), embedder.model());
         let disk = Disk::open(folder, fresh).map_err(|error| broken(&error))?;
-        Ok(Self { store, embedder, recipe, disk, spaces: Mutex::default() })
+        Ok(Self { store, embedder, options, disk, spaces: Mutex::default() })
     }
 
     /// Commits what was read, and embeds a batch of what has no vector. Answers how many memories still
@@ -64,9 +71,10 @@ impl SearchIndex {
         Ok(reading(&space).unembedded.len())
     }
 
-    fn embedding(&self) -> Embedding {
+    fn space_options(&self) -> SpaceOptions {
         let (model, dimensions) = (term_key(self.embedder.model()), self.embedder.dimensions());
-        Embedding { model, dimensions, mix: self.recipe.neighbour_meaning }
+        let (mix, limits) = (self.options.recipe.neighbour_meaning, self.options.limits);
+        SpaceOptions { model, dimensions, mix, limits }
     }
 
     fn space(&self, workspace: &WorkspaceName) -> Result<SharedSpace, StoreError> {
@@ -75,7 +83,7 @@ impl SearchIndex {
             return Ok(space.clone());
         }
         let (life, newest) = (self.disk.life(), self.disk.newest());
-        let loaded = load(workspace, life, self.embedding(), newest).map_err(|e| broken(&e))?;
+        let loaded = load(workspace, life, self.space_options(), newest).map_err(|e| broken(&e))?;
         let space = Arc::new(RwLock::new(loaded));
         spaces.insert(workspace.clone(), space.clone());
         Ok(space)
@@ -143,7 +151,8 @@ impl SearchIndex {
             space.read_to = to;
             pending
         };
-        let limit = if more { BULK_TAIL_MEMORIES_MAX } else { TAIL_MEMORIES_MAX };
+        let limits = &self.options.limits;
+        let limit = if more { limits.bulk_tail_memories_max } else { limits.tail_memories_max };
         if pending >= limit {
             self.commit_and_adopt(workspace, space)?;
         }
@@ -176,10 +185,16 @@ impl SearchIndex {
         adopt(workspace, &mut space, newest).map_err(|error| broken(&error))
     }
 
+    /// Lets go of every older commit: files that are open are not removed.
+    fn adopt_everywhere(&self) -> Result<(), StoreError> {
+        let spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        spaces.iter().try_for_each(|(workspace, space)| self.adopt_newest(workspace, space))
+    }
+
     fn begin_anew(&self) -> Result<(), StoreError> {
         let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
         spaces.clear();
-        self.disk.clear().map_err(|error| broken(&error))
+        self.disk.clear().and_then(|()| self.disk.remove_unused()).map_err(|error| broken(&error))
     }
 
     async fn embed_batch(
@@ -228,7 +243,7 @@ impl SearchIndex {
         let search = Search {
             space: &space,
             workspace: workspace.as_str(),
-            recipe: &self.recipe,
+            recipe: &self.options.recipe,
             text: &query.text,
             named: &named,
             vector: vector.as_ref(),
@@ -239,7 +254,7 @@ impl SearchIndex {
     }
 
     async fn query_vector(&self, text: &str, degraded: &mut Vec<String>) -> Option<Vector> {
-        if self.recipe.meaning == 0.0 {
+        if self.options.recipe.meaning == 0.0 {
             return None;
         }
         let answer = self.embedder.embed(vec![text.to_owned()]).await;
@@ -286,9 +301,10 @@ impl Retriever for SearchIndex {
     fn erase_remnants(&self, workspace: &WorkspaceName) -> StoreFuture<'_, ()> {
         let workspace = workspace.clone();
         Box::pin(async move {
-            let Some(space) = self.current(&workspace).await? else { return Ok(()) };
+            self.current(&workspace).await?;
             self.disk.erase().map_err(|error| broken(&error))?;
-            self.adopt_newest(&workspace, &space)
+            self.adopt_everywhere()?;
+            self.disk.remove_unused().map_err(|error| broken(&error))
         })
     }
 

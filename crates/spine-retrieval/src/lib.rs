@@ -34,6 +34,7 @@ mod words;
 
 pub use disk::folder_beside;
 pub use embedder::{BuiltInEmbedder, EmbedError, EmbedFuture, Embedder};
-pub use index::SearchIndex;
+pub use index::{IndexOptions, SearchIndex};
+pub use limits::IndexLimits;
 pub use recipe::Recipe;
 pub use usefulness::{RECENCY_HALF_LIFE_DAYS, RELEVANCE_SHARE, priority_weight, usefulness};

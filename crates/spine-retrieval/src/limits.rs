@@ -1,13 +1,29 @@
 //! Every bound of the index, with its unit last.
 
-/// Memories that are written to the index but not committed; when it fills, a commit follows.
-pub const TAIL_MEMORIES_MAX: usize = 4_096;
-/// The same while a workspace is read from its beginning, where commits would cost more than they give.
-pub const BULK_TAIL_MEMORIES_MAX: usize = 65_536;
-/// Up to so many memories that pass the filter are scored one by one; above, postings lead to them.
-pub const DIRECT_MEMORIES_MAX: usize = 8_192;
-/// Up to so many vectors of a workspace are compared exactly.
-pub const EXACT_VECTORS_MAX: usize = 50_000;
+/// Where one way of searching ends and the next begins. None of them changes what words find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexLimits {
+    /// Memories that are written to the index but not committed; when it fills, a commit follows.
+    pub tail_memories_max: usize,
+    /// The same while a workspace is read from its beginning, where commits cost more than they give.
+    pub bulk_tail_memories_max: usize,
+    /// Up to so many memories that pass the filter are scored one by one; above, postings lead there.
+    pub direct_memories_max: usize,
+    /// Up to so many vectors of a workspace are compared exactly; above, a scan of sign bits picks.
+    pub exact_vectors_max: usize,
+}
+
+impl Default for IndexLimits {
+    fn default() -> Self {
+        Self {
+            tail_memories_max: 4_096,
+            bulk_tail_memories_max: 65_536,
+            direct_memories_max: 8_192,
+            exact_vectors_max: 50_000,
+        }
+    }
+}
+
 /// Vectors that a scan of sign bits picks for the exact comparison.
 pub const PICKED_VECTORS_MAX: usize = 2_000;
 /// Terms of one query that count; the rest is not looked at.

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use spine_protocol::WorkspaceName;
 
 use crate::committed::{Committed, Records};
-use crate::limits::DIRECT_MEMORIES_MAX;
-use crate::space::{Embedding, Space};
+use crate::space::{Space, SpaceOptions};
 
 /// The workspace as of a commit.
 pub(crate) fn load(
     workspace: &WorkspaceName,
     life: u64,
-    embedding: Embedding,
+    options: SpaceOptions,
     committed: Arc<Committed>,
 ) -> tantivy::Result<Space> {
-    let mut space = Space::new(life, embedding, committed.clone());
+    let mut space = Space::new(life, options, committed.clone());
     space.read_to = committed.payload.changes.get(workspace.as_str()).copied().unwrap_or_default();
     for reader in committed.searcher.segment_readers() {
         let mut records = Records::open(reader)?;
@@ -41,7 +40,7 @@ pub(crate) fn is_behind(space: &Space, newest: &Arc<Committed>) -> bool {
 
 fn needs_documents(space: &Space) -> bool {
     let segments = space.committed.searcher.segment_readers().len();
-    space.live > DIRECT_MEMORIES_MAX && space.documents.len() != segments
+    space.live > space.limits.direct_memories_max && space.documents.len() != segments
 }
 
 /// Takes a newer commit: the tail becomes shorter, and frequencies are off by less.
@@ -86,7 +85,7 @@ fn discount_stale(workspace: &WorkspaceName, space: &mut Space) -> tantivy::Resu
 /// Notes which memory each document stands for, where postings are followed.
 fn map_documents(workspace: &WorkspaceName, space: &mut Space) -> tantivy::Result<()> {
     space.documents.clear();
-    if space.live <= DIRECT_MEMORIES_MAX {
+    if space.live <= space.limits.direct_memories_max {
         return Ok(());
     }
     let committed = space.committed.clone();

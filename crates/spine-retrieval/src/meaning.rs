@@ -5,7 +5,7 @@
 //! rewrites others on disk.
 
 use crate::best::{Best, Scored};
-use crate::limits::{DIRECT_MEMORIES_MAX, EXACT_VECTORS_MAX, PICKED_VECTORS_MAX};
+use crate::limits::PICKED_VECTORS_MAX;
 use crate::narrowed::Passing;
 use crate::recipe::{CANDIDATES, REACH};
 use crate::space::Space;
@@ -16,7 +16,7 @@ pub(crate) fn by_meaning(space: &Space, query: &Vector, passing: &Passing) -> Ve
     if let Passing::Few(numbers) = passing {
         return best_of(space, query, numbers);
     }
-    if space.live <= EXACT_VECTORS_MAX || passing.count() <= DIRECT_MEMORIES_MAX {
+    if space.live <= space.limits.exact_vectors_max {
         return select(space, &mixed(space, &products(space, query)), passing, CANDIDATES);
     }
     let estimates = mixed(space, &estimates(space, query));

@@ -2,56 +2,47 @@
 
 use spine_store::{Filter, SubjectFilter, UnixMs};
 
-use crate::limits::DIRECT_MEMORIES_MAX;
 use crate::names::{NO_NAME, Names};
 use crate::space::{Slot, Space};
 
 /// Which memories may be found.
 pub(crate) enum Passing {
     /// Every live one that has not expired.
-    All { now_ms: i64, count: usize },
+    All { now_ms: i64 },
     /// These, by number.
     Few(Vec<u32>),
     /// Those that are marked.
-    Many { marks: Vec<bool>, count: usize },
+    Many { marks: Vec<bool> },
 }
 
 impl Passing {
     pub(crate) fn new(space: &Space, filter: &Filter, now: UnixMs) -> Self {
-        if *filter == Filter::default() && space.live > DIRECT_MEMORIES_MAX {
-            return Self::All { now_ms: now.0, count: space.live };
+        if *filter == Filter::default() && space.live > space.limits.direct_memories_max {
+            return Self::All { now_ms: now.0 };
         }
         let Some(narrowed) = Narrowed::new(space, filter, now) else {
             return Self::Few(Vec::new());
         };
         let few = narrowed.numbers(space);
-        if few.len() <= DIRECT_MEMORIES_MAX {
+        if few.len() <= space.limits.direct_memories_max {
             return Self::Few(few);
         }
         let mut marks = vec![false; space.numbers()];
         for number in &few {
             marks.get_mut(*number as usize).into_iter().for_each(|mark| *mark = true);
         }
-        Self::Many { marks, count: few.len() }
+        Self::Many { marks }
     }
 
     /// Whether a memory may be found.
     #[inline]
     pub(crate) fn contains(&self, space: &Space, number: u32) -> bool {
         match self {
-            Self::All { now_ms, .. } => {
+            Self::All { now_ms } => {
                 space.slot(number).is_some_and(|slot| slot.expires_ms > *now_ms)
             }
             Self::Few(numbers) => numbers.binary_search(&number).is_ok(),
-            Self::Many { marks, .. } => marks.get(number as usize).copied().unwrap_or_default(),
-        }
-    }
-
-    /// About how many there are.
-    pub(crate) fn count(&self) -> usize {
-        match self {
-            Self::All { count, .. } | Self::Many { count, .. } => *count,
-            Self::Few(numbers) => numbers.len(),
+            Self::Many { marks } => marks.get(number as usize).copied().unwrap_or_default(),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::committed::Committed;
+use crate::limits::IndexLimits;
 use crate::date_words::{DatePart, DateWords};
 use crate::names::{NO_NAME, Names};
 use crate::record::Record;
@@ -74,21 +75,24 @@ pub(crate) struct Space {
     threads: Vec<Vec<u32>>,
     author_counts: Vec<u32>,
     date_counts: HashMap<DatePart, u64>,
+    /// When which way of searching is taken.
+    pub(crate) limits: IndexLimits,
     model: u64,
     dimensions: usize,
     mix: f32,
 }
 
-/// How a space embeds: which model, how many dimensions, what a neighbour's vector counts.
+/// What a space is told once: model, dimensions, what a neighbour's vector counts, limits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Embedding {
+pub(crate) struct SpaceOptions {
     pub(crate) model: u64,
     pub(crate) dimensions: usize,
     pub(crate) mix: f32,
+    pub(crate) limits: IndexLimits,
 }
 
 impl Space {
-    pub(crate) fn new(life: u64, embedding: Embedding, committed: Arc<Committed>) -> Self {
+    pub(crate) fn new(life: u64, options: SpaceOptions, committed: Arc<Committed>) -> Self {
         Self {
             life,
             read_to: 0,
@@ -108,9 +112,10 @@ impl Space {
             threads: Vec::new(),
             author_counts: Vec::new(),
             date_counts: HashMap::new(),
-            model: embedding.model,
-            dimensions: embedding.dimensions,
-            mix: embedding.mix,
+            limits: options.limits,
+            model: options.model,
+            dimensions: options.dimensions,
+            mix: options.mix,
         }
     }
 
