@@ -11,7 +11,8 @@ use spine_protocol::{AgentName, MemoryId, WorkspaceName};
 use spine_retrieval::{BuiltInEmbedder, IndexOptions, Recipe, SearchIndex};
 use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::{
-    Applied, Command, Filter, Kind, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store, UnixMs,
+    Applied, Command, Filter, Kind, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store,
+    UnixMs,
 };
 
 const HITS: usize = 10;
@@ -60,13 +61,19 @@ fn fill(store: &dyn Store, number: usize, conversation: &Value) -> Vec<Question>
     }
     let questions = conversation["questions"].as_array().unwrap().iter();
     let asked = questions.filter(|q| CATEGORIES.contains(&q["category"].as_u64().unwrap_or(0)));
-    asked.map(|question| Question {
-        workspace: workspace.clone(),
-        text: question["question"].as_str().unwrap().to_owned(),
-        category: question["category"].as_u64().unwrap(),
-        gold: question["gold"].as_array().unwrap().iter().map(|g| ids[g.as_str().unwrap()]).collect(),
-    })
-    .collect()
+    asked
+        .map(|question| Question {
+            workspace: workspace.clone(),
+            text: question["question"].as_str().unwrap().to_owned(),
+            category: question["category"].as_u64().unwrap(),
+            gold: question["gold"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|g| ids[g.as_str().unwrap()])
+                .collect(),
+        })
+        .collect()
 }
 
 fn store_turn(store: &dyn Store, workspace: &WorkspaceName, turn: &Value) -> MemoryId {

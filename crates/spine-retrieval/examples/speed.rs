@@ -56,7 +56,10 @@ fn compare(size: usize, per_workspace: usize) {
     );
     print_times(&time_each(&queries, |query| search(&index, query)), &fts_times);
     let (index_mb, fts_mb) = (size_mb(&path), size_mb(&folder.path().join("fts.db")));
-    println!("disk     index {index_mb} MB   fts5 {fts_mb} MB   resident after building +{} MB", resident_mb() - before);
+    println!(
+        "disk     index {index_mb} MB   fts5 {fts_mb} MB   resident after building +{} MB",
+        resident_mb() - before
+    );
     drop(index);
     cold_start(&path, store, &queries[0]);
 }
@@ -74,7 +77,11 @@ fn cold_start(path: &Path, store: Arc<ModelStore>, query: &str) {
     let start = Instant::now();
     let index = open(path, store);
     search(&index, query);
-    println!("cold     first answer after {:.2?}, +{} MB resident", start.elapsed(), resident_mb() - before);
+    println!(
+        "cold     first answer after {:.2?}, +{} MB resident",
+        start.elapsed(),
+        resident_mb() - before
+    );
 }
 
 /// Words by Zipf's law.

@@ -97,7 +97,10 @@ fn tokens(workspace: &str, terms: &[String]) -> PreTokenizedString {
         let text = format!("{workspace}{BORDER}{term}");
         Token { position, text, ..Token::default() }
     };
-    PreTokenizedString { text: String::new(), tokens: terms.iter().enumerate().map(token).collect() }
+    PreTokenizedString {
+        text: String::new(),
+        tokens: terms.iter().enumerate().map(token).collect(),
+    }
 }
 
 /// Where a posting is found.
@@ -140,7 +143,8 @@ impl Committed {
         let term = self.term(source, workspace, term);
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let index = reader.inverted_index(term.field())?;
-            let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)? else {
+            let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)?
+            else {
                 continue;
             };
             while postings.doc() != TERMINATED {

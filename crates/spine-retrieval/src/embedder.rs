@@ -49,7 +49,8 @@ impl Embedder for BuiltInEmbedder {
 
     fn embed(&self, texts: Vec<String>) -> EmbedFuture<'_> {
         let embed_all = || {
-            let model = built_in().ok_or_else(|| EmbedError("the built-in model is damaged".into()))?;
+            let model =
+                built_in().ok_or_else(|| EmbedError("the built-in model is damaged".into()))?;
             Ok(texts.iter().map(|text| unit(model.mean(&model.tokens(text)))).collect())
         };
         Box::pin(std::future::ready(embed_all()))

@@ -93,9 +93,8 @@ fn lists(terms: &[QueryTerm]) -> Vec<List<'_>> {
         List { term, source: Source::Words, most }
     });
     let dated = terms.iter().filter(|term| term.date != DatePart::Nothing);
-    let date = dated.map(|term| {
-        List { term, source: Source::Dates, most: term.count * term.date_idf }
-    });
+    let date =
+        dated.map(|term| List { term, source: Source::Dates, most: term.count * term.date_idf });
     let mut lists: Vec<List<'_>> = text.chain(date).collect();
     lists.sort_by(|a, b| b.most.total_cmp(&a.most));
     lists

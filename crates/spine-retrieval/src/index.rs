@@ -212,7 +212,8 @@ impl SearchIndex {
         let mut space = writing(space);
         // What changed since was read, or will be, as any change is.
         let same = |row: &Fresh| space.slot(row.number()).is_some_and(|s| s.change == row.change());
-        let fresh: Vec<Fresh> = fresh.into_iter().filter(|row| row.has_vector() && same(row)).collect();
+        let fresh: Vec<Fresh> =
+            fresh.into_iter().filter(|row| row.has_vector() && same(row)).collect();
         let (writes, rows): (Vec<_>, Vec<_>) =
             fresh.into_iter().map(|row| row.split(self.disk.fields(), workspace.as_str())).unzip();
         let place = (workspace.as_str(), space.read_to);

@@ -44,7 +44,8 @@ fn without(text: &str, names: &HashSet<String>) -> String {
     let mut rest = String::with_capacity(text.len());
     for piece in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
         let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
-        let kept = if names.contains(&word.to_lowercase()) { piece.get(word.len()..) } else { None };
+        let kept =
+            if names.contains(&word.to_lowercase()) { piece.get(word.len()..) } else { None };
         rest.push_str(kept.unwrap_or(piece));
     }
     rest

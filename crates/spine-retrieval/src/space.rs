@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::committed::Committed;
-use crate::limits::IndexLimits;
 use crate::date_words::{DatePart, DateWords};
+use crate::limits::IndexLimits;
 use crate::names::{NO_NAME, Names};
-use crate::record::Record;
 use crate::recipe::REACH;
+use crate::record::Record;
 use crate::term_key::TermCount;
 use crate::vector::{Vector, dot, sign_bits};
 
@@ -127,7 +127,11 @@ impl Space {
 
     /// Every live memory, by number.
     pub(crate) fn live_slots(&self) -> impl Iterator<Item = (u32, &Slot)> {
-        self.slots.iter().enumerate().filter(|(_, slot)| slot.live).map(|(n, slot)| (n as u32, slot))
+        self.slots
+            .iter()
+            .enumerate()
+            .filter(|(_, slot)| slot.live)
+            .map(|(n, slot)| (n as u32, slot))
     }
 
     /// One beyond the highest number.
@@ -254,8 +258,12 @@ impl Space {
 
     /// Forgets what is now on disk; the caller sets frequencies and documents right.
     pub(crate) fn settle(&mut self, committed_to: u64) {
-        let settled: Vec<u32> =
-            self.tail.iter().filter(|(_, change)| **change <= committed_to).map(|(n, _)| *n).collect();
+        let settled: Vec<u32> = self
+            .tail
+            .iter()
+            .filter(|(_, change)| **change <= committed_to)
+            .map(|(n, _)| *n)
+            .collect();
         for number in settled {
             self.tail.remove(&number);
             if let Some(slot) = self.slots.get_mut(number as usize) {

@@ -44,7 +44,10 @@ mod tests {
     fn what_fits_beats_what_is_fresh() {
         let old_and_fitting = usefulness(1.0, days(365), Priority::Normal);
         assert!(old_and_fitting > usefulness(0.2, days(0), Priority::Normal));
-        assert!(usefulness(0.5, days(30), Priority::Normal) < usefulness(0.5, days(29), Priority::Normal));
+        assert!(
+            usefulness(0.5, days(30), Priority::Normal)
+                < usefulness(0.5, days(29), Priority::Normal)
+        );
         assert!(usefulness(0.5, days(9), Priority::Low) < usefulness(0.5, days(9), Priority::High));
         assert!((usefulness(2.0, days(0), Priority::Normal) - 1.0).abs() < 1e-12);
     }

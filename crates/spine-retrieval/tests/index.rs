@@ -12,7 +12,9 @@ use spine_store::testing::{ModelStore, block_on};
 use spine_store::{
     Filter, IndexState, MemoryBody, Put, Retriever, SearchQuery, SubjectFilter, UnixMs,
 };
-use support::{Indexed, NOW, SMALL, Switched, apply, draft, model_store, name, open, put, query, text};
+use support::{
+    Indexed, NOW, SMALL, Switched, apply, draft, model_store, name, open, put, query, text,
+};
 
 const A: &str = "team-a";
 const B: &str = "team-b";
@@ -123,9 +125,22 @@ fn every_part_of_a_score_is_named_and_they_add_up() {
 fn any_language_and_identifiers_are_found() {
     let store = model_store();
     let indexed = Indexed::new(&store, IndexLimits::default());
-    let said = ["会議は東京で開かれる", "Совещание в Москве", "retryCountMax is three", "اجتماع في القاهرة", "🦀🦀"];
+    let said = [
+        "会議は東京で開かれる",
+        "Совещание в Москве",
+        "retryCountMax is three",
+        "اجتماع في القاهرة",
+        "🦀🦀",
+    ];
     let ids: Vec<u64> = said.iter().map(|said| put(&store, A, text(said)).number()).collect();
-    for (asked, place) in [("東京", 0), ("京", 0), ("москве", 1), ("retry count", 2), ("retrycountmax", 2), ("القاهرة", 3)] {
+    for (asked, place) in [
+        ("東京", 0),
+        ("京", 0),
+        ("москве", 1),
+        ("retry count", 2),
+        ("retrycountmax", 2),
+        ("القاهرة", 3),
+    ] {
         assert_eq!(indexed.ids(A, asked)[0], ids[place], "{asked}");
     }
     for odd in ["", "the", "🦀", "\u{0}", &"long ".repeat(20_000)] {
@@ -173,11 +188,18 @@ fn filters() -> Vec<Filter> {
         Filter { subject: Some(SubjectFilter::Only(user())), ..all.clone() },
         Filter { subject: Some(SubjectFilter::OrGeneral(user())), ..all.clone() },
         Filter { subject: Some(SubjectFilter::General), ..all.clone() },
-        Filter { kinds: vec!["decision".parse().unwrap(), "other".parse().unwrap()], ..all.clone() },
+        Filter {
+            kinds: vec!["decision".parse().unwrap(), "other".parse().unwrap()],
+            ..all.clone()
+        },
         Filter { kinds: vec!["other".parse().unwrap()], ..all.clone() },
         Filter { tags: vec!["api".parse().unwrap()], pinned: Some(false), ..all.clone() },
         Filter { author: Some("agent-2".parse().unwrap()), pinned: Some(true), ..all.clone() },
-        Filter { about_from: Some(UnixMs(NOW.0 - 30 * 86_400_000)), about_before: Some(NOW), ..all },
+        Filter {
+            about_from: Some(UnixMs(NOW.0 - 30 * 86_400_000)),
+            about_before: Some(NOW),
+            ..all
+        },
     ]
 }
 
@@ -274,7 +296,8 @@ fn erased_text_is_not_on_disk() {
 }
 
 fn segment_files(indexed: &Indexed) -> Vec<std::ffi::OsString> {
-    let names = std::fs::read_dir(indexed.folder.path()).unwrap().map(|file| file.unwrap().file_name());
+    let names =
+        std::fs::read_dir(indexed.folder.path()).unwrap().map(|file| file.unwrap().file_name());
     let of_index = |name: &std::ffi::OsString| {
         let name = name.to_string_lossy();
         name.starts_with('.') || name == "meta.json"
