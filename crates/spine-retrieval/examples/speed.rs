@@ -64,12 +64,22 @@ fn compare(size: usize, per_workspace: usize) {
     cold_start(&path, store, &queries[0]);
 }
 
-fn print_times(ours: &[Duration], fts: &[Duration]) {
+/// How long each search took, sorted, and what one computed on average.
+struct Times {
+    wall: Vec<Duration>,
+    cpu_mean: Duration,
+}
+
+fn print_times(ours: &Times, fts: &Times) {
     for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
-        let (ours, fts) = (percentile(ours, share), percentile(fts, share));
-        let ratio = fts.as_secs_f64() / ours.as_secs_f64();
-        println!("search   {name} {ours:>10.2?}   fts5 {fts:>10.2?}   ratio {ratio:.1}");
+        print_ratio(name, percentile(&ours.wall, share), percentile(&fts.wall, share));
     }
+    print_ratio("cpu", ours.cpu_mean, fts.cpu_mean);
+}
+
+fn print_ratio(name: &str, ours: Duration, fts: Duration) {
+    let ratio = fts.as_secs_f64() / ours.as_secs_f64();
+    println!("search   {name} {ours:>10.2?}   fts5 {fts:>10.2?}   ratio {ratio:.1}");
 }
 
 fn cold_start(path: &Path, store: Arc<ModelStore>, query: &str) {
@@ -204,16 +214,25 @@ fn search(index: &SearchIndex, text: &str) {
     assert!(!answer.hits.is_empty());
 }
 
-fn time_each(queries: &[String], mut search: impl FnMut(&str)) -> Vec<Duration> {
+fn time_each(queries: &[String], mut search: impl FnMut(&str)) -> Times {
     search(&queries[0]);
     let time = |query: &String| {
         let start = Instant::now();
         search(query);
         start.elapsed()
     };
-    let mut times: Vec<Duration> = queries.iter().map(time).collect();
-    times.sort();
-    times
+    let cpu = cpu_time();
+    let mut wall: Vec<Duration> = queries.iter().map(time).collect();
+    let cpu_mean = (cpu_time() - cpu) / queries.len() as u32;
+    wall.sort();
+    Times { wall, cpu_mean }
+}
+
+/// What this thread has computed, whatever else the machine does.
+fn cpu_time() -> Duration {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns = schedule.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or_default();
+    Duration::from_nanos(ns)
 }
 
 fn percentile(sorted: &[Duration], share: f64) -> Duration {

@@ -37,6 +37,11 @@ impl Payload {
         Self { format: FORMAT, store, history, model: model.to_owned(), changes: BTreeMap::new() }
     }
 
+    /// The change up to which a workspace is in.
+    pub(crate) fn change_of(&self, workspace: &str) -> u64 {
+        self.changes.get(workspace).copied().unwrap_or_default()
+    }
+
     /// Whether an index with this payload can be used for what another one would describe.
     pub(crate) fn fits(&self, other: &Self) -> bool {
         (self.format, &self.store, &self.history) == (other.format, &other.store, &other.history)

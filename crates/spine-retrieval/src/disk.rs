@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tantivy::index::SegmentId;
@@ -28,6 +29,8 @@ pub(crate) struct Disk {
     fields: Fields,
     writing: Mutex<Writing>,
     newest: RwLock<Arc<Committed>>,
+    /// A rebuild begins a new life; what belongs to an earlier one is not taken.
+    life: AtomicU64,
 }
 
 struct Writing {
@@ -35,8 +38,6 @@ struct Writing {
     payload: Payload,
     /// Writes since the last commit.
     pending: usize,
-    /// A rebuild begins a new life; what belongs to an earlier one is not taken.
-    life: u64,
 }
 
 impl Disk {
@@ -57,9 +58,10 @@ impl Disk {
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let committed = Committed { searcher: reader.searcher(), payload: payload.clone(), fields };
-        let writing = Writing { writer: writer(&index)?, payload, pending: 0, life: 0 };
+        let writing = Writing { writer: writer(&index)?, payload, pending: 0 };
         let newest = RwLock::new(Arc::new(committed));
-        Ok(Self { index, reader, fields, writing: Mutex::new(writing), newest })
+        let (writing, life) = (Mutex::new(writing), AtomicU64::new(0));
+        Ok(Self { index, reader, fields, writing, newest, life })
     }
 
     /// The fields of the index.
@@ -74,23 +76,24 @@ impl Disk {
 
     /// The life that the index is in.
     pub(crate) fn life(&self) -> u64 {
-        self.writing().life
+        self.life.load(Ordering::SeqCst)
     }
 
     fn writing(&self) -> MutexGuard<'_, Writing> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes writes of one workspace up to a change, and answers how many wait for a commit. `None`
-    /// when they belong to an earlier life.
+    /// Takes writes of one workspace that follow on what it gave before, and answers how many wait for
+    /// a commit. `None` when they do not follow on: the space has to be loaded again.
     pub(crate) fn feed(
         &self,
         life: u64,
-        (workspace, to): (&str, u64),
+        workspace: &str,
+        (from, to): (u64, u64),
         writes: Vec<Write>,
     ) -> tantivy::Result<Option<usize>> {
         let mut writing = self.writing();
-        if writing.life != life {
+        if self.life() != life || writing.payload.change_of(workspace) != from {
             return Ok(None);
         }
         writing.pending += writes.len();
@@ -102,6 +105,17 @@ impl Disk {
         }
         writing.payload.changes.insert(workspace.to_owned(), to);
         Ok(Some(writing.pending))
+    }
+
+    /// The newest commit, with all that was taken of this workspace.
+    pub(crate) fn newest_with(&self, workspace: &str) -> tantivy::Result<Arc<Committed>> {
+        let mut writing = self.writing();
+        let newest = self.newest();
+        if newest.payload.change_of(workspace) == writing.payload.change_of(workspace) {
+            return Ok(newest);
+        }
+        self.commit_locked(&mut writing)?;
+        Ok(self.newest())
     }
 
     /// Makes durable and searchable what was taken so far.
@@ -130,7 +144,7 @@ impl Disk {
     /// Throws everything away and begins a new life.
     pub(crate) fn clear(&self) -> tantivy::Result<()> {
         let mut writing = self.writing();
-        writing.life += 1;
+        self.life.fetch_add(1, Ordering::SeqCst);
         writing.writer.rollback()?;
         writing.writer.delete_all_documents()?;
         writing.payload.changes.clear();

@@ -1,8 +1,7 @@
 //! The search index: reads the store up to its newest change, then ranks.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use spine_protocol::WorkspaceName;
 use spine_store::limits::{PAGE_ROWS_MAX, SEARCH_HITS_MAX};
@@ -21,6 +20,7 @@ use crate::narrowed::Passing;
 use crate::question::Named;
 use crate::ranking::Search;
 use crate::recipe::Recipe;
+use crate::resident::{Resident, SharedSpace};
 use crate::space::{Space, SpaceOptions};
 use crate::term_key::term_key;
 use crate::vector::Vector;
@@ -34,8 +34,6 @@ pub struct IndexOptions {
     pub limits: IndexLimits,
 }
 
-type SharedSpace = Arc<RwLock<Space>>;
-
 /// Finds memories by words and by meaning: words from postings on disk, the rest from memory.
 ///
 /// Each workspace is loaded when it is first searched. What was written since the last commit (the
@@ -46,7 +44,7 @@ pub struct SearchIndex {
     embedder: Arc<dyn Embedder>,
     options: IndexOptions,
     disk: Disk,
-    spaces: Mutex<HashMap<WorkspaceName, SharedSpace>>,
+    resident: Mutex<Resident>,
 }
 
 impl SearchIndex {
@@ -59,7 +57,7 @@ impl SearchIndex {
     ) -> Result<Self, StoreError> {
         let fresh = Payload::new(&store.identity(), embedder.model());
         let disk = Disk::open(folder, fresh).map_err(|error| broken(&error))?;
-        Ok(Self { store, embedder, options, disk, spaces: Mutex::default() })
+        Ok(Self { store, embedder, options, disk, resident: Mutex::default() })
     }
 
     /// Commits what was read, and embeds a batch of what has no vector. Answers how many memories still
@@ -78,15 +76,20 @@ impl SearchIndex {
     }
 
     fn space(&self, workspace: &WorkspaceName) -> Result<SharedSpace, StoreError> {
-        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(space) = spaces.get(workspace) {
-            return Ok(space.clone());
+        if let Some(space) = self.resident().get(workspace) {
+            return Ok(space);
         }
-        let (life, newest) = (self.disk.life(), self.disk.newest());
+        // Loading takes a while, and other workspaces are searched meanwhile. Whoever loads the same
+        // one and is second gets what the first has loaded.
+        let life = self.disk.life();
+        let newest = self.disk.newest_with(workspace.as_str()).map_err(|e| broken(&e))?;
         let loaded = load(workspace, life, self.space_options(), newest).map_err(|e| broken(&e))?;
-        let space = Arc::new(RwLock::new(loaded));
-        spaces.insert(workspace.clone(), space.clone());
-        Ok(space)
+        let memories = loaded.live;
+        Ok(self.resident().insert(workspace, Arc::new(RwLock::new(loaded)), memories))
+    }
+
+    fn resident(&self) -> MutexGuard<'_, Resident> {
+        self.resident.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The workspace, read up to the store's newest change; `None` when rebuilds keep coming between.
@@ -96,6 +99,7 @@ impl SearchIndex {
             if self.read_up(workspace, &space).await? {
                 return Ok(Some(space));
             }
+            self.resident().forget(workspace, &space);
         }
         Ok(None)
     }
@@ -145,7 +149,7 @@ impl SearchIndex {
             let (writes, rows): (Vec<_>, Vec<_>) =
                 news.map(|row| row.split(self.disk.fields(), workspace.as_str())).unzip();
             let to = to.max(after);
-            let fed = self.disk.feed(space.life, (workspace.as_str(), to), writes);
+            let fed = self.disk.feed(space.life, workspace.as_str(), (after, to), writes);
             let Some(pending) = fed.map_err(|error| broken(&error))? else { return Ok(false) };
             rows.into_iter().for_each(|row| row.enter(&mut space));
             space.read_to = to;
@@ -187,13 +191,12 @@ impl SearchIndex {
 
     /// Lets go of every older commit: files that are open are not removed.
     fn adopt_everywhere(&self) -> Result<(), StoreError> {
-        let spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        spaces.iter().try_for_each(|(workspace, space)| self.adopt_newest(workspace, space))
+        let all = self.resident().all();
+        all.iter().try_for_each(|(workspace, space)| self.adopt_newest(workspace, space))
     }
 
     fn begin_anew(&self) -> Result<(), StoreError> {
-        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        spaces.clear();
+        self.resident().clear();
         self.disk.clear().and_then(|()| self.disk.remove_unused()).map_err(|error| broken(&error))
     }
 
@@ -216,9 +219,9 @@ impl SearchIndex {
             fresh.into_iter().filter(|row| row.has_vector() && same(row)).collect();
         let (writes, rows): (Vec<_>, Vec<_>) =
             fresh.into_iter().map(|row| row.split(self.disk.fields(), workspace.as_str())).unzip();
-        let place = (workspace.as_str(), space.read_to);
-        let fed = self.disk.feed(space.life, place, writes).map_err(|error| broken(&error))?;
-        if fed.is_some() {
+        let at = (space.read_to, space.read_to);
+        let fed = self.disk.feed(space.life, workspace.as_str(), at, writes);
+        if fed.map_err(|error| broken(&error))?.is_some() {
             rows.into_iter().for_each(|row| row.enter(&mut space));
         }
         Ok(())

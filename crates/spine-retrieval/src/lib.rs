@@ -23,6 +23,7 @@ mod question;
 mod ranking;
 mod recipe;
 mod record;
+mod resident;
 mod space;
 mod static_model;
 mod stop_words;

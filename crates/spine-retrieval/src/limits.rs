@@ -24,6 +24,8 @@ impl Default for IndexLimits {
     }
 }
 
+/// Memories of workspaces that are kept loaded, one workspace at least; the longest unused go first.
+pub const RESIDENT_MEMORIES_MAX: usize = 4_000_000;
 /// Vectors that a scan of sign bits picks for the exact comparison.
 pub const PICKED_VECTORS_MAX: usize = 2_000;
 /// Terms of one query that count; the rest is not looked at.

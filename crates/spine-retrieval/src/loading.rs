@@ -15,7 +15,7 @@ pub(crate) fn load(
     committed: Arc<Committed>,
 ) -> tantivy::Result<Space> {
     let mut space = Space::new(life, options, committed.clone());
-    space.read_to = committed.payload.changes.get(workspace.as_str()).copied().unwrap_or_default();
+    space.read_to = committed.payload.change_of(workspace.as_str());
     for reader in committed.searcher.segment_readers() {
         let mut records = Records::open(reader)?;
         committed.documents(workspace.as_str(), reader, |document, deleted| {
@@ -49,7 +49,7 @@ pub(crate) fn adopt(
     space: &mut Space,
     newest: Arc<Committed>,
 ) -> tantivy::Result<()> {
-    let to = newest.payload.changes.get(workspace.as_str()).copied().unwrap_or_default();
+    let to = newest.payload.change_of(workspace.as_str());
     space.committed = newest;
     space.settle(to);
     space.frequency_errors.clear();
