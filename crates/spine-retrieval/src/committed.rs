@@ -7,7 +7,6 @@ use spine_store::Identity;
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{DocSet as _, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
 
 use crate::record::Record;
@@ -15,7 +14,7 @@ use crate::record::Record;
 /// Raised whenever the form on disk or the way terms are made changes: an older index is built anew.
 const FORMAT: u32 = 1;
 /// Between a workspace's name and a term; no name has it.
-const BORDER: char = '\u{1f}';
+const BORDER: &str = "\u{1f}";
 /// The column with the records.
 const RECORD: &str = "record";
 
@@ -61,7 +60,7 @@ pub(crate) struct Fields {
 impl Fields {
     pub(crate) fn schema() -> (Schema, Self) {
         let counted = TextFieldIndexing::default()
-            .set_tokenizer("raw")
+            .set_tokenizer("whitespace")
             .set_fieldnorms(false)
             .set_index_option(IndexRecordOption::WithFreqs);
         let counted = TextOptions::default().set_indexing_options(counted);
@@ -90,22 +89,20 @@ impl Fields {
         let mut document = TantivyDocument::default();
         document.add_text(self.workspace, workspace);
         document.add_text(self.key, format!("{workspace}{BORDER}{}", record.number));
-        document.add_pre_tokenized_text(self.words, tokens(workspace, terms));
-        document.add_pre_tokenized_text(self.dates, tokens(workspace, &record.date.terms()));
+        document.add_text(self.words, tokens(workspace, terms));
+        document.add_text(self.dates, tokens(workspace, &record.date.terms()));
         record.encode().into_iter().for_each(|word| document.add_u64(self.record, word));
         document
     }
 }
 
-fn tokens(workspace: &str, terms: &[String]) -> PreTokenizedString {
-    let token = |(position, term): (usize, &String)| {
-        let text = format!("{workspace}{BORDER}{term}");
-        Token { position, text, ..Token::default() }
-    };
-    PreTokenizedString {
-        text: String::new(),
-        tokens: terms.iter().enumerate().map(token).collect(),
+/// Terms with the workspace before each; none has a space in it.
+fn tokens(workspace: &str, terms: &[String]) -> String {
+    let mut text = String::with_capacity(terms.len() * (workspace.len() + 10));
+    for term in terms {
+        text.extend([workspace, BORDER, term, " "]);
     }
+    text
 }
 
 /// Where a posting is found.

@@ -30,6 +30,8 @@ pub const RESIDENT_MEMORIES_MAX: usize = 4_000_000;
 pub const PICKED_VECTORS_MAX: usize = 2_000;
 /// Terms of one query that count; the rest is not looked at.
 pub const QUERY_TERMS_MAX: usize = 256;
+/// One term; a longer run of letters is found by its beginning.
+pub const TERM_BYTES_MAX: usize = 128;
 /// Texts that are embedded in one call.
 pub const EMBED_TEXTS_MAX: usize = 256;
 /// The highest number of a memory that can be indexed.

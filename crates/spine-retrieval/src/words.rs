@@ -6,6 +6,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::limits::TERM_BYTES_MAX;
 use crate::stop_words::is_stop_word;
 
 thread_local! {
@@ -28,7 +29,12 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
     for token in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         add_token(token, &mut found);
     }
+    found.iter_mut().for_each(cut);
     found
+}
+
+fn cut(term: &mut String) {
+    term.truncate(term.floor_char_boundary(TERM_BYTES_MAX));
 }
 
 fn add_token(token: &str, found: &mut Vec<String>) {
