@@ -1,8 +1,9 @@
-//! What the crash tests share with the program they crash: a load of writes, the acknowledgements it
-//! prints, and the check of what is left.
+//! What the tests of the whole share: with the program that the crash tests kill, a load of writes, the
+//! acknowledgements it prints, and the check of what is left; and the telephone game.
 
 mod ack;
 mod house;
+pub mod survival;
 mod verify;
 
 pub use ack::Ack;

@@ -4,7 +4,9 @@ use fastrand::Rng;
 use serde_json::json;
 use spine_engine::Caller;
 use spine_engine::assembly::HandoffRequest;
-use spine_protocol::{AgentName, Envelope, Format, NewConstraint, Scope, TokenizerName, count, render};
+use spine_protocol::{
+    AgentName, Envelope, Format, NewConstraint, Scope, TokenizerName, count, render,
+};
 use spine_store::testing::block_on;
 
 use super::world::{Fact, World};
@@ -48,8 +50,11 @@ impl Reached {
 }
 
 const INTENT: &str = "Build us a client that never surprises the team that runs the service.";
-const CONSTRAINTS: [(&str, &str); 3] =
-    [("language", "python"), ("security", "no plaintext credentials"), ("style", "follow existing patterns in src/clients/")];
+const CONSTRAINTS: [(&str, &str); 3] = [
+    ("language", "python"),
+    ("security", "no plaintext credentials"),
+    ("style", "follow existing patterns in src/clients/"),
+];
 
 /// By plain summaries, by a transcript cut to the budget, and through Memory Spine.
 pub fn play(world: &World, rng: &mut Rng, agents: usize) -> [Reached; 3] {
@@ -89,10 +94,16 @@ fn summaries(rng: &mut Rng, facts: &[Fact], agents: usize) -> Vec<String> {
 /// Everything that was said, with each agent's work in between, cut to the end that fits.
 fn transcript(rng: &mut Rng, summaries: &[String]) -> String {
     let work = |rng: &mut Rng| -> String {
-        let line = |n: u32| format!("Step {n}: looked at module {}, ran its tests, compared the output.\n", rng.u32(..900));
+        let line = |n: u32| {
+            format!(
+                "Step {n}: looked at module {}, ran its tests, compared the output.\n",
+                rng.u32(..900)
+            )
+        };
         (0..45).map(line).collect()
     };
-    let said: Vec<String> = summaries.iter().map(|summary| format!("{summary}\n{}", work(rng))).collect();
+    let said: Vec<String> =
+        summaries.iter().map(|summary| format!("{summary}\n{}", work(rng))).collect();
     let mut lines: Vec<&str> = said.iter().flat_map(|text| text.lines()).collect();
     let tokens = |line: &str| count(&TokenizerName::O200kBase, line).unwrap_or(0) + 1;
     let mut left = BUDGET_TOKENS;
@@ -118,7 +129,10 @@ fn through_spine(world: &World, rng: &mut Rng, facts: &[Fact], summaries: &[Stri
             Some(parent) => request.parents = vec![parent.id],
             None => {
                 request.intent = Some(INTENT.to_owned());
-                request.constraints = CONSTRAINTS.iter().filter_map(|(name, value)| constraint(name, value)).collect();
+                request.constraints = CONSTRAINTS
+                    .iter()
+                    .filter_map(|(name, value)| constraint(name, value))
+                    .collect();
             }
         }
         request.max_hops = envelope.is_none().then_some(20);

@@ -22,7 +22,8 @@ const CURVES: [Curve; 3] = [
 pub fn svg(rows: &[Row]) -> String {
     let grid: String = [0.0, 0.25, 0.5, 0.75, 1.0].iter().map(|share| grid_line(*share)).collect();
     let ticks: String = rows.iter().map(|row| tick(rows, row)).collect();
-    let curves: String = CURVES.iter().enumerate().map(|(index, curve)| drawn(rows, curve, index)).collect();
+    let curves: String =
+        CURVES.iter().enumerate().map(|(index, curve)| drawn(rows, curve, index)).collect();
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
@@ -43,13 +44,24 @@ fn y(share: f64) -> f64 {
 
 fn grid_line(share: f64) -> String {
     let (y, right) = (y(share), WIDTH - MARGIN);
-    let label = format!("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#555\">{:.0} %</text>\n", MARGIN - 8.0, y + 4.0, share * 100.0);
-    format!("<line x1=\"{MARGIN}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\" stroke=\"#ddd\"/>\n{label}")
+    let label = format!(
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#555\">{:.0} %</text>\n",
+        MARGIN - 8.0,
+        y + 4.0,
+        share * 100.0
+    );
+    format!(
+        "<line x1=\"{MARGIN}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\" stroke=\"#ddd\"/>\n{label}"
+    )
 }
 
 fn tick(rows: &[Row], row: &Row) -> String {
     let below = HEIGHT - MARGIN + 20.0;
-    format!("<text x=\"{:.1}\" y=\"{below}\" text-anchor=\"middle\" fill=\"#555\">{}</text>\n", x(rows, row), row.agents)
+    format!(
+        "<text x=\"{:.1}\" y=\"{below}\" text-anchor=\"middle\" fill=\"#555\">{}</text>\n",
+        x(rows, row),
+        row.agents
+    )
 }
 
 fn drawn(rows: &[Row], curve: &Curve, index: usize) -> String {

@@ -7,14 +7,15 @@ use spine_engine::assembly::Handoffs;
 use spine_engine::memories::{Memories, NewMemory};
 use spine_engine::{Caller, Elapsed, Entropy, Timer};
 use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
-use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::UnixMs;
+use spine_store::testing::{ManualClock, ModelStore, block_on};
 
 const SERVICES: [&str; 50] = [
-    "Aurora", "Birch", "Cobalt", "Dune", "Ember", "Fjord", "Garnet", "Harbor", "Iris", "Juniper", "Kestrel", "Lagoon",
-    "Maple", "Nimbus", "Onyx", "Pebble", "Quartz", "Raven", "Sierra", "Tundra", "Umber", "Violet", "Willow", "Xenon",
-    "Yarrow", "Zephyr", "Atlas", "Basil", "Cedar", "Delta", "Echo", "Falcon", "Grove", "Hazel", "Indigo", "Jasper",
-    "Krill", "Lotus", "Mango", "Nectar", "Orchid", "Poppy", "Quill", "Reef", "Saffron", "Thistle", "Umbra", "Vesper",
+    "Aurora", "Birch", "Cobalt", "Dune", "Ember", "Fjord", "Garnet", "Harbor", "Iris", "Juniper",
+    "Kestrel", "Lagoon", "Maple", "Nimbus", "Onyx", "Pebble", "Quartz", "Raven", "Sierra",
+    "Tundra", "Umber", "Violet", "Willow", "Xenon", "Yarrow", "Zephyr", "Atlas", "Basil", "Cedar",
+    "Delta", "Echo", "Falcon", "Grove", "Hazel", "Indigo", "Jasper", "Krill", "Lotus", "Mango",
+    "Nectar", "Orchid", "Poppy", "Quill", "Reef", "Saffron", "Thistle", "Umbra", "Vesper",
     "Walnut", "Zinnia",
 ];
 
@@ -28,16 +29,66 @@ pub struct Topic {
 }
 
 const TOPICS: [Topic; 10] = [
-    Topic { stored: "Calls to {s} time out after {v} under load.", restated: "{s}: give up at {v}.", asked: "how long to wait before a request is abandoned", unit: "seconds" },
-    Topic { stored: "{s} accepts at most {v} for one client.", restated: "{s} throttles beyond {v}.", asked: "which rate limit applies to us", unit: "requests a minute" },
-    Topic { stored: "Retries against {s} are allowed {v}, never more.", restated: "{s}: retry {v} at most.", asked: "how often a failed attempt may be repeated", unit: "times" },
-    Topic { stored: "The signing keys of {s} rotate every {v}.", restated: "{s} changes keys each {v}.", asked: "when credentials are renewed", unit: "days" },
-    Topic { stored: "Payloads to {s} larger than {v} are rejected.", restated: "{s} refuses bodies over {v}.", asked: "the maximum size of a message", unit: "kilobytes" },
-    Topic { stored: "{s} keeps its audit log for {v}.", restated: "{s}: logs stay {v}.", asked: "the retention of audit records", unit: "weeks" },
-    Topic { stored: "Latency of {s} at the 99th percentile is {v}.", restated: "{s} p99: {v}.", asked: "how slow the slowest answers are", unit: "milliseconds" },
-    Topic { stored: "{s} must not be deployed with fewer than {v}.", restated: "{s}: never below {v}.", asked: "the minimum number of instances in production", unit: "replicas" },
-    Topic { stored: "Backups of {s} are taken every {v}.", restated: "{s} is backed up each {v}.", asked: "the interval between snapshots for recovery", unit: "hours" },
-    Topic { stored: "On-call for {s} answers pages within {v}.", restated: "{s}: pages answered in {v}.", asked: "how quickly somebody reacts to an incident", unit: "minutes" },
+    Topic {
+        stored: "Calls to {s} time out after {v} under load.",
+        restated: "{s}: give up at {v}.",
+        asked: "how long to wait before a request is abandoned",
+        unit: "seconds",
+    },
+    Topic {
+        stored: "{s} accepts at most {v} for one client.",
+        restated: "{s} throttles beyond {v}.",
+        asked: "which rate limit applies to us",
+        unit: "requests a minute",
+    },
+    Topic {
+        stored: "Retries against {s} are allowed {v}, never more.",
+        restated: "{s}: retry {v} at most.",
+        asked: "how often a failed attempt may be repeated",
+        unit: "times",
+    },
+    Topic {
+        stored: "The signing keys of {s} rotate every {v}.",
+        restated: "{s} changes keys each {v}.",
+        asked: "when credentials are renewed",
+        unit: "days",
+    },
+    Topic {
+        stored: "Payloads to {s} larger than {v} are rejected.",
+        restated: "{s} refuses bodies over {v}.",
+        asked: "the maximum size of a message",
+        unit: "kilobytes",
+    },
+    Topic {
+        stored: "{s} keeps its audit log for {v}.",
+        restated: "{s}: logs stay {v}.",
+        asked: "the retention of audit records",
+        unit: "weeks",
+    },
+    Topic {
+        stored: "Latency of {s} at the 99th percentile is {v}.",
+        restated: "{s} p99: {v}.",
+        asked: "how slow the slowest answers are",
+        unit: "milliseconds",
+    },
+    Topic {
+        stored: "{s} must not be deployed with fewer than {v}.",
+        restated: "{s}: never below {v}.",
+        asked: "the minimum number of instances in production",
+        unit: "replicas",
+    },
+    Topic {
+        stored: "Backups of {s} are taken every {v}.",
+        restated: "{s} is backed up each {v}.",
+        asked: "the interval between snapshots for recovery",
+        unit: "hours",
+    },
+    Topic {
+        stored: "On-call for {s} answers pages within {v}.",
+        restated: "{s}: pages answered in {v}.",
+        asked: "how quickly somebody reacts to an incident",
+        unit: "minutes",
+    },
 ];
 
 /// One fact about one service.
@@ -90,7 +141,8 @@ impl World {
     pub fn new(rng: &mut Rng) -> Self {
         let mut numbers: Vec<u32> = (100..1_000).collect();
         rng.shuffle(&mut numbers);
-        let every = SERVICES.iter().flat_map(|service| TOPICS.iter().map(move |topic| (*service, topic)));
+        let every =
+            SERVICES.iter().flat_map(|service| TOPICS.iter().map(move |topic| (*service, topic)));
         let fact = |((service, topic), number): ((&'static str, &'static Topic), u32)| Fact {
             service,
             topic,
@@ -101,7 +153,8 @@ impl World {
         let store = Arc::new(ModelStore::new(clock.clone()));
         let folder = tempfile::tempdir().expect("a folder for the index");
         let embedder = Arc::new(BuiltInEmbedder::new());
-        let index = SearchIndex::open(folder.path(), store.clone(), embedder, IndexOptions::default());
+        let index =
+            SearchIndex::open(folder.path(), store.clone(), embedder, IndexOptions::default());
         let index = index.expect("an index in a new folder");
         let memories = Memories::new(store.clone(), Arc::new(index));
         let workspace: spine_protocol::WorkspaceName = "default".parse().expect("a name");
@@ -113,14 +166,20 @@ impl World {
             block_on(memories.store(&caller, new)).expect("a memory is stored");
             clock.advance_ms(rng.i64(60_000..7_200_000));
         }
-        let handoffs = Handoffs::new(store, memories, Arc::new(Entropy::from_seed([3; 32])), Arc::new(Patience));
+        let handoffs = Handoffs::new(
+            store,
+            memories,
+            Arc::new(Entropy::from_seed([3; 32])),
+            Arc::new(Patience),
+        );
         Self { facts, handoffs, clock, workspace, _folder: folder }
     }
 
     /// What the last agent will need: six facts about one service.
     pub fn needed(&self, rng: &mut Rng) -> Vec<Fact> {
         let service = SERVICES.get(rng.usize(..SERVICES.len())).copied().unwrap_or_default();
-        let mut facts: Vec<Fact> = self.facts.iter().filter(|fact| fact.service == service).cloned().collect();
+        let mut facts: Vec<Fact> =
+            self.facts.iter().filter(|fact| fact.service == service).cloned().collect();
         rng.shuffle(&mut facts);
         facts.truncate(6);
         facts

@@ -1,0 +1,259 @@
+//! Search and index speed beside SQLite FTS5 in the same run, as ratios.
+//!
+//! `cargo run --release -p spine-retrieval --example speed [-- --million]`
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use rusqlite::Connection;
+use spine_protocol::WorkspaceName;
+use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
+use spine_store::testing::{ManualClock, ModelStore, block_on};
+use spine_store::{
+    Command, Filter, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store, UnixMs,
+};
+
+const WORDS: usize = 20;
+const VOCABULARY: usize = 50_000;
+const BATCH: usize = 1_000;
+const THREAD_MEMORIES: usize = 40;
+const SMALL_WORKSPACE: usize = 1_000;
+const HITS: usize = 10;
+
+fn main() {
+    let million = std::env::args().any(|arg| arg == "--million");
+    for size in [10_000, 100_000, 1_000_000] {
+        if size < 1_000_000 || million {
+            compare(size, size);
+            compare(size, SMALL_WORKSPACE);
+        }
+    }
+}
+
+/// One run: so many memories, in workspaces of so many.
+fn compare(size: usize, per_workspace: usize) {
+    println!("\n{size} memories, {per_workspace} in a workspace");
+    let texts = Texts::new();
+    let folder = tempfile::tempdir().unwrap();
+    let queries: Vec<String> = {
+        let mut rng = Rng::with_seed(7);
+        (0..if size > 100_000 { 31 } else { 101 }).map(|_| texts.draw(&mut rng)).collect()
+    };
+    let fts = fill_fts(&folder.path().join("fts.db"), &texts, size, per_workspace);
+    let fts_times = time_each(&queries, |query| search_fts(&fts.0, query, size > per_workspace));
+    let store = fill_store(&texts, size, per_workspace);
+    let path = folder.path().join("index");
+    let before = resident_mb();
+    let (index, took) = build(&path, store.clone(), size, per_workspace);
+    println!(
+        "index    {:>9.0} memories/s   fts5 {:>9.0}/s   ratio {:.2}",
+        per_second(size, took),
+        per_second(size, fts.1),
+        fts.1.as_secs_f64() / took.as_secs_f64()
+    );
+    print_times(&time_each(&queries, |query| search(&index, query)), &fts_times);
+    let (index_mb, fts_mb) = (size_mb(&path), size_mb(&folder.path().join("fts.db")));
+    println!(
+        "disk     index {index_mb} MB   fts5 {fts_mb} MB   resident after building +{} MB",
+        resident_mb() - before
+    );
+    drop(index);
+    cold_start(&path, store, &queries[0]);
+}
+
+/// How long each search took, sorted, and what one computed on average.
+struct Times {
+    wall: Vec<Duration>,
+    cpu_mean: Duration,
+}
+
+fn print_times(ours: &Times, fts: &Times) {
+    for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
+        print_ratio(name, percentile(&ours.wall, share), percentile(&fts.wall, share));
+    }
+    print_ratio("cpu", ours.cpu_mean, fts.cpu_mean);
+}
+
+fn print_ratio(name: &str, ours: Duration, fts: Duration) {
+    let ratio = fts.as_secs_f64() / ours.as_secs_f64();
+    println!("search   {name} {ours:>10.2?}   fts5 {fts:>10.2?}   ratio {ratio:.1}");
+}
+
+fn cold_start(path: &Path, store: Arc<ModelStore>, query: &str) {
+    let before = resident_mb();
+    let start = Instant::now();
+    let index = open(path, store);
+    search(&index, query);
+    println!(
+        "cold     first answer after {:.2?}, +{} MB resident",
+        start.elapsed(),
+        resident_mb() - before
+    );
+}
+
+/// Words by Zipf's law.
+struct Texts {
+    words: Vec<String>,
+    sums: Vec<f64>,
+}
+
+impl Texts {
+    fn new() -> Self {
+        let mut rng = Rng::with_seed(1);
+        let syllable = |rng: &mut Rng| {
+            let consonant = char::from(b"bdfgklmnprstvz"[rng.usize(..14)]);
+            format!("{consonant}{}", char::from(b"aeiou"[rng.usize(..5)]))
+        };
+        let word = |rng: &mut Rng| (0..4).map(|_| syllable(rng)).collect::<String>();
+        let words = (0..VOCABULARY).map(|_| word(&mut rng)).collect();
+        let mut sum = 0.0;
+        let sums = (1..=VOCABULARY).map(|rank| {
+            sum += 1.0 / rank as f64;
+            sum
+        });
+        Self { words, sums: sums.collect() }
+    }
+
+    fn draw(&self, rng: &mut Rng) -> String {
+        let total = self.sums[VOCABULARY - 1];
+        let word = |rng: &mut Rng| {
+            let rank = self.sums.partition_point(|sum| *sum < rng.f64() * total);
+            self.words[rank.min(VOCABULARY - 1)].as_str()
+        };
+        (0..WORDS).map(|_| word(rng)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn workspace(number: usize, per_workspace: usize) -> String {
+    format!("space-{}", number / per_workspace)
+}
+
+fn fill_fts(path: &Path, texts: &Texts, size: usize, per: usize) -> (Connection, Duration) {
+    let mut db = Connection::open(path).unwrap();
+    db.execute_batch(
+        "pragma journal_mode = wal; pragma synchronous = full;
+         create virtual table memory using fts5(text, space unindexed, tokenize = 'porter');",
+    )
+    .unwrap();
+    let mut rng = Rng::with_seed(2);
+    let start = Instant::now();
+    for batch in 0..size / BATCH {
+        let transaction = db.transaction().unwrap();
+        {
+            let sql = "insert into memory (text, space) values (?1, ?2)";
+            let mut insert = transaction.prepare_cached(sql).unwrap();
+            for number in 0..BATCH {
+                let space = workspace(batch * BATCH + number, per);
+                insert.execute((texts.draw(&mut rng), space)).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+    }
+    (db, start.elapsed())
+}
+
+fn search_fts(db: &Connection, query: &str, narrowed: bool) {
+    let words: Vec<&str> = query.split(' ').collect();
+    let narrow = if narrowed { "and space = 'space-0'" } else { "" };
+    let sql = format!(
+        "select rowid from memory where memory match ?1 {narrow} order by rank limit {HITS}"
+    );
+    let mut select = db.prepare_cached(&sql).unwrap();
+    let rows = select.query_map([words.join(" OR ")], |row| row.get::<_, i64>(0)).unwrap();
+    assert!(rows.count() > 0);
+}
+
+fn fill_store(texts: &Texts, size: usize, per: usize) -> Arc<ModelStore> {
+    let store = ModelStore::new(Arc::new(ManualClock::at(UnixMs(1_700_000_000_000))));
+    let mut rng = Rng::with_seed(2);
+    for batch in 0..size / BATCH {
+        let first = batch * BATCH;
+        let name: WorkspaceName = workspace(first, per).parse().unwrap();
+        let mut command = Command::new(name, store.now());
+        for number in first..first + BATCH {
+            let thread = format!("thread-{}", number / THREAD_MEMORIES).parse().unwrap();
+            let body = MemoryBody {
+                text: texts.draw(&mut rng),
+                thread: Some(thread),
+                ..MemoryBody::default()
+            };
+            command.puts.push(Put::NewMemory(Box::new(MemoryDraft { body, content: None })));
+        }
+        block_on(store.apply(vec![command])).unwrap();
+    }
+    Arc::new(store)
+}
+
+fn open(path: &Path, store: Arc<ModelStore>) -> SearchIndex {
+    SearchIndex::open(path, store, Arc::new(BuiltInEmbedder), IndexOptions::default()).unwrap()
+}
+
+fn build(path: &Path, store: Arc<ModelStore>, size: usize, per: usize) -> (SearchIndex, Duration) {
+    let start = Instant::now();
+    let index = open(path, store);
+    for number in (0..size).step_by(per) {
+        let name: WorkspaceName = workspace(number, per).parse().unwrap();
+        let query = query("anything");
+        block_on(index.search(&name, query)).unwrap();
+    }
+    block_on(index.maintain(&"space-0".parse().unwrap())).unwrap();
+    (index, start.elapsed())
+}
+
+fn query(text: &str) -> SearchQuery {
+    let now = UnixMs(1_700_000_000_000);
+    let (text, filter) = (text.to_owned(), Filter::default());
+    SearchQuery { text, filter, now, limit: HITS, explain: false }
+}
+
+fn search(index: &SearchIndex, text: &str) {
+    let answer = block_on(index.search(&"space-0".parse().unwrap(), query(text))).unwrap();
+    assert!(!answer.hits.is_empty());
+}
+
+fn time_each(queries: &[String], mut search: impl FnMut(&str)) -> Times {
+    search(&queries[0]);
+    let time = |query: &String| {
+        let start = Instant::now();
+        search(query);
+        start.elapsed()
+    };
+    let cpu = cpu_time();
+    let mut wall: Vec<Duration> = queries.iter().map(time).collect();
+    let cpu_mean = (cpu_time() - cpu) / queries.len() as u32;
+    wall.sort();
+    Times { wall, cpu_mean }
+}
+
+/// What this thread has computed, whatever else the machine does.
+fn cpu_time() -> Duration {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns = schedule.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or_default();
+    Duration::from_nanos(ns)
+}
+
+fn percentile(sorted: &[Duration], share: f64) -> Duration {
+    sorted[((sorted.len() - 1) as f64 * share).round() as usize]
+}
+
+fn per_second(count: usize, took: Duration) -> f64 {
+    count as f64 / took.as_secs_f64()
+}
+
+fn resident_mb() -> i64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kb = line.and_then(|line| line.split_whitespace().nth(1)).and_then(|kb| kb.parse().ok());
+    kb.unwrap_or(0i64) / 1024
+}
+
+fn size_mb(path: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return std::fs::metadata(path).map_or(0, |meta| meta.len()) / 1_000_000;
+    };
+    let sizes = entries.filter_map(|entry| entry.ok()?.metadata().ok());
+    sizes.map(|meta| meta.len()).sum::<u64>() / 1_000_000
+}

@@ -1,0 +1,204 @@
+//! The index folder: one writer, and the newest commit for readers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use tantivy::index::SegmentId;
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument};
+
+use crate::committed::{Committed, Fields, Payload};
+use crate::limits::WRITER_BYTES;
+
+/// Segments with a larger share of deleted documents are merged.
+const DELETED_SHARE_MAX: f32 = 0.3;
+
+/// One memory's new state on its way to disk.
+pub(crate) struct Write {
+    pub(crate) number: u32,
+    /// `None` takes the memory out.
+    pub(crate) document: Option<TantivyDocument>,
+}
+
+/// The folder, open.
+pub(crate) struct Disk {
+    index: Index,
+    reader: IndexReader,
+    fields: Fields,
+    writing: Mutex<Writing>,
+    newest: RwLock<Arc<Committed>>,
+    /// A rebuild begins a new life; what belongs to an earlier one is not taken.
+    life: AtomicU64,
+}
+
+struct Writing {
+    writer: IndexWriter,
+    payload: Payload,
+    /// Writes since the last commit.
+    pending: usize,
+}
+
+impl Disk {
+    /// Opens the index for this store, and begins anew where it is of another, damaged or older.
+    pub(crate) fn open(folder: &Path, fresh: Payload) -> tantivy::Result<Self> {
+        if let Some((index, payload)) = usable(folder, &fresh) {
+            return Self::start(index, payload);
+        }
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder)?;
+        Self::start(Index::create_in_dir(folder, Fields::schema().0)?, fresh)
+    }
+
+    fn start(index: Index, payload: Payload) -> tantivy::Result<Self> {
+        let fields = Fields::schema().1;
+        let reader: IndexReader =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let committed = Committed { searcher: reader.searcher(), payload: payload.clone(), fields };
+        let writing = Writing { writer: writer(&index)?, payload, pending: 0 };
+        let newest = RwLock::new(Arc::new(committed));
+        let (writing, life) = (Mutex::new(writing), AtomicU64::new(0));
+        Ok(Self { index, reader, fields, writing, newest, life })
+    }
+
+    /// The fields of the index.
+    pub(crate) fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// The newest commit.
+    pub(crate) fn newest(&self) -> Arc<Committed> {
+        self.newest.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The life that the index is in.
+    pub(crate) fn life(&self) -> u64 {
+        self.life.load(Ordering::SeqCst)
+    }
+
+    fn writing(&self) -> MutexGuard<'_, Writing> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes writes of one workspace that follow on what it gave before, and answers how many wait for
+    /// a commit. `None` when they do not follow on: the space has to be loaded again.
+    pub(crate) fn feed(
+        &self,
+        life: u64,
+        workspace: &str,
+        (from, to): (u64, u64),
+        writes: Vec<Write>,
+    ) -> tantivy::Result<Option<usize>> {
+        let mut writing = self.writing();
+        if self.life() != life || writing.payload.change_of(workspace) != from {
+            return Ok(None);
+        }
+        writing.pending += writes.len();
+        for write in writes {
+            writing.writer.delete_term(self.fields.key(workspace, write.number));
+            if let Some(document) = write.document {
+                writing.writer.add_document(document)?;
+            }
+        }
+        writing.payload.changes.insert(workspace.to_owned(), to);
+        Ok(Some(writing.pending))
+    }
+
+    /// The newest commit, with all that was taken of this workspace.
+    pub(crate) fn newest_with(&self, workspace: &str) -> tantivy::Result<Arc<Committed>> {
+        let mut writing = self.writing();
+        let newest = self.newest();
+        if newest.payload.change_of(workspace) == writing.payload.change_of(workspace) {
+            return Ok(newest);
+        }
+        self.commit_locked(&mut writing)?;
+        Ok(self.newest())
+    }
+
+    /// Makes durable and searchable what was taken so far.
+    pub(crate) fn commit(&self) -> tantivy::Result<()> {
+        self.commit_locked(&mut self.writing())
+    }
+
+    fn commit_locked(&self, writing: &mut Writing) -> tantivy::Result<()> {
+        let payload = serde_json::to_string(&writing.payload)
+            .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
+        let mut prepared = writing.writer.prepare_commit()?;
+        prepared.set_payload(&payload);
+        prepared.commit()?;
+        writing.pending = 0;
+        self.publish(writing.payload.clone())
+    }
+
+    fn publish(&self, payload: Payload) -> tantivy::Result<()> {
+        self.reader.reload()?;
+        let searcher = self.reader.searcher();
+        let committed = Arc::new(Committed { searcher, payload, fields: self.fields });
+        *self.newest.write().unwrap_or_else(PoisonError::into_inner) = committed;
+        Ok(())
+    }
+
+    /// Throws everything away and begins a new life.
+    pub(crate) fn clear(&self) -> tantivy::Result<()> {
+        let mut writing = self.writing();
+        self.life.fetch_add(1, Ordering::SeqCst);
+        writing.writer.rollback()?;
+        writing.writer.delete_all_documents()?;
+        writing.payload.changes.clear();
+        self.commit_locked(&mut writing)
+    }
+
+    /// Commits, and writes segments anew without what was deleted from them. The old files go with
+    /// `remove_unused`, when nobody reads them any more.
+    pub(crate) fn erase(&self) -> tantivy::Result<()> {
+        let mut writing = self.writing();
+        // Merges under way would hold segments that have to be written anew.
+        writing.writer.set_merge_policy(Box::new(NoMergePolicy));
+        self.commit_locked(&mut writing)?;
+        for segment in self.dirty_segments()? {
+            writing.writer.merge(&[segment]).wait()?;
+        }
+        writing.writer.set_merge_policy(merge_policy());
+        self.publish(writing.payload.clone())
+    }
+
+    fn dirty_segments(&self) -> tantivy::Result<Vec<SegmentId>> {
+        let metas = self.index.searchable_segment_metas()?;
+        Ok(metas.iter().filter(|meta| meta.has_deletes()).map(|meta| meta.id()).collect())
+    }
+
+    /// Removes the files that no commit that is still open needs.
+    pub(crate) fn remove_unused(&self) -> tantivy::Result<()> {
+        self.writing().writer.garbage_collect_files().wait().map(drop)
+    }
+}
+
+fn usable(folder: &Path, fresh: &Payload) -> Option<(Index, Payload)> {
+    let index = Index::open_in_dir(folder).ok()?;
+    let written = index.load_metas().ok()?.payload?;
+    let payload: Payload = serde_json::from_str(&written).ok()?;
+    let readable = index.schema() == Fields::schema().0 && index.reader().is_ok();
+    (readable && payload.fits(fresh)).then_some((index, payload))
+}
+
+fn writer(index: &Index) -> tantivy::Result<IndexWriter> {
+    let writer = index.writer_with_num_threads(1, WRITER_BYTES)?;
+    writer.set_merge_policy(merge_policy());
+    Ok(writer)
+}
+
+fn merge_policy() -> Box<LogMergePolicy> {
+    let mut policy = LogMergePolicy::default();
+    policy.set_del_docs_ratio_before_merge(DELETED_SHARE_MAX);
+    Box::new(policy)
+}
+
+/// Where the index of a data file lies: beside it.
+pub fn folder_beside(data_file: &Path) -> PathBuf {
+    let mut name = data_file.as_os_str().to_owned();
+    name.push(".index");
+    PathBuf::from(name)
+}

@@ -1,0 +1,41 @@
+//! Finds memories by words and by meaning: an index derived from the store.
+//!
+//! Words and whatever else is known of a memory lie in a tantivy index, in a folder that can be deleted
+//! at will; a workspace is loaded into memory when it is first searched. Every search first reads the
+//! store up to its newest change, so an answered write is found. All figures are the workspace's own:
+//! scores do not depend on any other workspace, nor on how the index came to be.
+
+mod asks;
+mod best;
+mod committed;
+mod date_words;
+mod disk;
+mod embedder;
+mod feeding;
+mod first_pass;
+mod index;
+pub mod limits;
+mod loading;
+mod meaning;
+mod names;
+mod narrowed;
+mod question;
+mod ranking;
+mod recipe;
+mod record;
+mod resident;
+mod space;
+mod static_model;
+mod stop_words;
+mod term_key;
+mod usefulness;
+mod vector;
+mod wordpiece;
+mod words;
+
+pub use disk::folder_beside;
+pub use embedder::{BuiltInEmbedder, EmbedError, EmbedFuture, Embedder};
+pub use index::{IndexOptions, SearchIndex};
+pub use limits::IndexLimits;
+pub use recipe::Recipe;
+pub use usefulness::{RECENCY_HALF_LIFE_DAYS, RELEVANCE_SHARE, priority_weight, usefulness};

@@ -1,0 +1,42 @@
+//! Every bound of the index, with its unit last.
+
+/// Where one way of searching ends and the next begins. None of them changes what words find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexLimits {
+    /// Memories that are written to the index but not committed; when it fills, a commit follows.
+    pub tail_memories_max: usize,
+    /// The same while a workspace is read from its beginning, where commits cost more than they give.
+    pub bulk_tail_memories_max: usize,
+    /// Up to so many memories that pass the filter are scored one by one; above, postings lead there.
+    pub direct_memories_max: usize,
+    /// Up to so many vectors of a workspace are compared exactly; above, a scan of sign bits picks.
+    pub exact_vectors_max: usize,
+}
+
+impl Default for IndexLimits {
+    fn default() -> Self {
+        Self {
+            tail_memories_max: 4_096,
+            bulk_tail_memories_max: 65_536,
+            direct_memories_max: 8_192,
+            exact_vectors_max: 50_000,
+        }
+    }
+}
+
+/// Memories of workspaces that are kept loaded, one workspace at least; the longest unused go first.
+pub const RESIDENT_MEMORIES_MAX: usize = 4_000_000;
+/// Vectors that a scan of sign bits picks for the exact comparison.
+pub const PICKED_VECTORS_MAX: usize = 2_000;
+/// Terms of one query that count; the rest is not looked at.
+pub const QUERY_TERMS_MAX: usize = 256;
+/// One term; a longer run of letters is found by its beginning.
+pub const TERM_BYTES_MAX: usize = 128;
+/// Texts that are embedded in one call.
+pub const EMBED_TEXTS_MAX: usize = 256;
+/// The highest number of a memory that can be indexed.
+pub const MEMORY_NUMBER_MAX: u64 = u32::MAX as u64 - 1;
+/// Memory of the index writer.
+pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
+/// How often a search starts again because the index was rebuilt under it.
+pub const SEARCH_RESTARTS_MAX: usize = 8;

@@ -1,0 +1,94 @@
+//! Candidates by meaning: the cosine of the query and of each memory mixed with its neighbours.
+//!
+//! Vectors are stored as each memory's own; neighbours are mixed in when searching. `(v + m × Σ v') · q`
+//! is a sum of products that are at hand, and its length is kept ready. So writing a memory never
+//! rewrites others on disk.
+
+use crate::best::{Best, Scored};
+use crate::limits::PICKED_VECTORS_MAX;
+use crate::narrowed::Passing;
+use crate::recipe::{CANDIDATES, REACH};
+use crate::space::Space;
+use crate::vector::{Vector, bits_apart, dot, sign_bits, vectorized};
+
+/// The best memories by meaning, best first.
+pub(crate) fn by_meaning(space: &Space, query: &Vector, passing: &Passing) -> Vec<Scored<f32>> {
+    if let Passing::Few(numbers) = passing {
+        return best_of(space, query, numbers);
+    }
+    if space.live <= space.limits.exact_vectors_max {
+        return select(space, &mixed(space, &products(space, query)), passing, CANDIDATES);
+    }
+    let estimates = mixed(space, &estimates(space, query));
+    let picked = select(space, &estimates, passing, PICKED_VECTORS_MAX);
+    let numbers: Vec<u32> = picked.into_iter().map(|(_, number)| number).collect();
+    best_of(space, query, &numbers)
+}
+
+/// The cosine of one memory, mixed with its neighbours, and the query.
+pub(crate) fn cosine(space: &Space, query: &Vector, number: u32) -> f32 {
+    let near = space.neighbours(number).map(|other| product(space, query, other)).sum::<f32>();
+    blend(space, number, product(space, query, number), near)
+}
+
+fn blend(space: &Space, number: u32, own: f32, near: f32) -> f32 {
+    (own + space.mix() * near) / space.norm(number)
+}
+
+fn product(space: &Space, query: &Vector, number: u32) -> f32 {
+    dot(space.vector(number), &query.values) as f32 * space.scale(number) * query.scale
+}
+
+fn best_of(space: &Space, query: &Vector, numbers: &[u32]) -> Vec<Scored<f32>> {
+    let mut best = Best::new(CANDIDATES);
+    vectorized(|| numbers.iter().for_each(|n| best.push(cosine(space, query, *n), *n)));
+    best.into_sorted()
+}
+
+fn select(space: &Space, cosines: &[f32], passing: &Passing, limit: usize) -> Vec<Scored<f32>> {
+    let mut best = Best::new(limit);
+    for (number, cosine) in cosines.iter().enumerate() {
+        if best.admits(*cosine) && passing.contains(space, number as u32) {
+            best.push(*cosine, number as u32);
+        }
+    }
+    best.into_sorted()
+}
+
+/// The product of every vector and the query.
+fn products(space: &Space, query: &Vector) -> Vec<f32> {
+    let (vectors, dimensions, scales) = space.vectors();
+    let each = vectors.chunks_exact(dimensions.max(1)).zip(scales);
+    let product =
+        |(vector, scale): (&[i8], &f32)| dot(vector, &query.values) as f32 * scale * query.scale;
+    vectorized(|| each.map(product).collect())
+}
+
+/// The same, estimated from the share of signs that differ.
+fn estimates(space: &Space, query: &Vector) -> Vec<f32> {
+    let bits: Vec<u64> = sign_bits(&query.values).collect();
+    let dimensions = query.values.len().max(1) as f32;
+    let angle = |apart: usize| (std::f32::consts::PI * apart as f32 / dimensions).cos();
+    let cosines: Vec<f32> = (0..=query.values.len()).map(angle).collect();
+    let each = space.bits().chunks_exact(space.bit_words().max(1));
+    let estimate = |vector: &[u64]| {
+        cosines.get(bits_apart(vector, &bits) as usize).copied().unwrap_or_default()
+    };
+    vectorized(|| each.map(estimate).collect())
+}
+
+/// Mixes neighbours into every figure.
+fn mixed(space: &Space, own: &[f32]) -> Vec<f32> {
+    let mut mixed = own.to_vec();
+    let at = |number: &u32| own.get(*number as usize).copied().unwrap_or_default();
+    for members in space.threads() {
+        for (place, number) in members.iter().enumerate() {
+            let before = members.get(place.saturating_sub(REACH)..place).unwrap_or_default();
+            let behind = members.iter().skip(place + 1).take(REACH);
+            let near: f32 = before.iter().chain(behind).map(at).sum();
+            let blended = blend(space, *number, at(number), near);
+            mixed.get_mut(*number as usize).into_iter().for_each(|figure| *figure = blended);
+        }
+    }
+    mixed
+}

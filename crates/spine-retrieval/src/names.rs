@@ -1,0 +1,41 @@
+//! Short numbers for names that many memories share.
+
+use std::collections::HashMap;
+
+/// Stands for no name.
+pub(crate) const NO_NAME: u32 = u32::MAX;
+
+/// Gives each name a number, from 0.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    numbers: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    /// The number of a name, a new one if need be.
+    pub(crate) fn intern(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The same for a name that may be missing.
+    pub(crate) fn intern_some(&mut self, name: Option<&str>) -> u32 {
+        name.map_or(NO_NAME, |name| self.intern(name))
+    }
+
+    /// The number of a name that is known.
+    pub(crate) fn number(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// Every name, by number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+}

@@ -1,0 +1,36 @@
+//! A term in eight bytes: 48 bits of its hash and how often it stands in the text.
+
+/// A term's hash in the upper 48 bits and a count in the lower 16: sorts by term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TermCount(pub(crate) u64);
+
+const COUNT_BITS: u32 = 16;
+const COUNT_MAX: u64 = (1 << COUNT_BITS) - 1;
+
+impl TermCount {
+    pub(crate) fn key(self) -> u64 {
+        self.0 >> COUNT_BITS
+    }
+
+    pub(crate) fn count(self) -> f64 {
+        (self.0 & COUNT_MAX) as f64
+    }
+}
+
+/// FNV-1a, folded to 48 bits: the same on every machine, since it is stored.
+pub(crate) fn term_key(term: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = term.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    (hash ^ (hash >> 48)) & ((1 << 48) - 1)
+}
+
+/// Each term once with its count, sorted.
+pub(crate) fn count_terms(terms: &[String]) -> Box<[TermCount]> {
+    let mut keys: Vec<u64> = terms.iter().map(|term| term_key(term)).collect();
+    keys.sort_unstable();
+    let count = |run: &[u64]| {
+        let key = run.first().copied().unwrap_or_default();
+        TermCount((key << COUNT_BITS) | (run.len() as u64).min(COUNT_MAX))
+    };
+    keys.chunk_by(|a, b| a == b).map(count).collect()
+}
