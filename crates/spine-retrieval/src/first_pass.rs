@@ -56,7 +56,7 @@ impl Scorer<'_> {
     }
 
     fn score(&self, slot: &Slot) -> f64 {
-        let norm = self.norm(slot);
+        let norm = self.norm(slot.length);
         let mut own = slot.terms.iter().peekable();
         let mut score = 0.0;
         for term in self.terms {
@@ -71,8 +71,8 @@ impl Scorer<'_> {
         score
     }
 
-    fn norm(&self, slot: &Slot) -> f64 {
-        FIRST_K1 * (1.0 - FIRST_B + FIRST_B * f64::from(slot.length) / self.average)
+    fn norm(&self, length: u32) -> f64 {
+        FIRST_K1 * (1.0 - FIRST_B + FIRST_B * f64::from(length) / self.average)
     }
 }
 
@@ -160,13 +160,14 @@ impl Sums {
         passing: &Passing,
     ) -> tantivy::Result<()> {
         let key = (list.source, workspace, list.term.text.as_str());
+        let all_pass = matches!(passing, Passing::All { .. }) && space.expiring == 0;
         space.committed.postings(key, |segment, document, count| {
             let documents = space.documents.get(segment);
             let number = documents.and_then(|all| all.get(document as usize)).copied();
             let Some(number) = number.filter(|number| *number != 0) else { return };
-            let Some(slot) = space.slot(number).filter(|slot| !slot.in_tail) else { return };
-            if passing.contains(space, number) {
-                self.add(number, gain(list, scorer, slot, count) as f32);
+            let Some(length) = space.posted_length(number) else { return };
+            if all_pass || passing.contains(space, number) {
+                self.add(number, gain(list, scorer, length, count) as f32);
             }
         })
     }
@@ -192,11 +193,11 @@ impl Sums {
 /// More than adding a few hundred single-precision numbers can be off.
 const SUM_ERROR: f32 = 1e-4;
 
-fn gain(list: &List<'_>, scorer: &Scorer<'_>, slot: &Slot, count: u32) -> f64 {
+fn gain(list: &List<'_>, scorer: &Scorer<'_>, length: u32, count: u32) -> f64 {
     match list.source {
         Source::Dates => list.most,
         Source::Words => {
-            let saturated = saturated(f64::from(count), scorer.norm(slot));
+            let saturated = saturated(f64::from(count), scorer.norm(length));
             list.term.count * list.term.text_idf * saturated
         }
     }

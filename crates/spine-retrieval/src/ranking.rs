@@ -105,15 +105,15 @@ impl Search<'_> {
             + self.recipe.neighbour_words * near_length
             + DATE_WORDS * self.recipe.dates;
         let norm = SECOND_K1 * (1.0 - SECOND_B + SECOND_B * length / average);
-        let gain = |term: &QueryTerm| {
-            let around: f64 = near.iter().map(|slot| count(slot, term)).sum();
+        let (mut own, mut around) = (vec![0.0; terms.len()], vec![0.0; terms.len()]);
+        add_counts(slot, terms, &mut own);
+        near.iter().for_each(|slot| add_counts(slot, terms, &mut around));
+        let gain = |((term, own), around): ((&QueryTerm, f64), f64)| {
             let dated = f64::from(u8::from(term.date.names(slot.date)));
-            let found = count(slot, term)
-                + self.recipe.neighbour_words * around
-                + self.recipe.dates * dated;
+            let found = own + self.recipe.neighbour_words * around + self.recipe.dates * dated;
             term.count * term.context_idf * found * (SECOND_K1 + 1.0) / (found + norm)
         };
-        terms.iter().map(gain).sum()
+        terms.iter().zip(own).zip(around).map(gain).sum()
     }
 
     /// Cosines, from the lowest of the candidates, 0, to the highest, 1.
@@ -190,9 +190,13 @@ impl BaseScore {
     }
 }
 
-fn count(slot: &Slot, term: &QueryTerm) -> f64 {
-    let found = slot.terms.binary_search_by_key(&term.key, |count| count.key());
-    found.ok().and_then(|place| slot.terms.get(place)).map_or(0.0, |count| count.count())
+/// Adds how often each term stands in a memory; both are sorted, so one walk does.
+fn add_counts(slot: &Slot, terms: &[QueryTerm], counts: &mut [f64]) {
+    let mut own = slot.terms.iter().peekable();
+    for (term, count) in terms.iter().zip(counts) {
+        while own.next_if(|count| count.key() < term.key).is_some() {}
+        *count += own.next_if(|count| count.key() == term.key).map_or(0.0, |count| count.count());
+    }
 }
 
 fn named_parts(parts: &[(f64, f64); 6]) -> Vec<ScorePart> {

@@ -67,7 +67,12 @@ pub(crate) struct Space {
     pub(crate) frequency_errors: HashMap<u64, i64>,
     /// Live memories that have no vector yet.
     pub(crate) unembedded: BTreeSet<u32>,
+    /// Live memories that expire some day.
+    pub(crate) expiring: usize,
     slots: Vec<Slot>,
+    /// One more than a memory's length where its postings on disk hold, else 0: small, since every
+    /// posting asks for it.
+    posted: Vec<u32>,
     vectors: Vec<i8>,
     scales: Vec<f32>,
     norms: Vec<f32>,
@@ -104,7 +109,9 @@ impl Space {
             documents: Vec::new(),
             frequency_errors: HashMap::new(),
             unembedded: BTreeSet::new(),
+            expiring: 0,
             slots: Vec::new(),
+            posted: Vec::new(),
             vectors: Vec::new(),
             scales: Vec::new(),
             norms: Vec::new(),
@@ -123,6 +130,18 @@ impl Space {
     #[inline]
     pub(crate) fn slot(&self, number: u32) -> Option<&Slot> {
         self.slots.get(number as usize).filter(|slot| slot.live)
+    }
+
+    /// The length of a memory whose postings on disk hold.
+    #[inline]
+    pub(crate) fn posted_length(&self, number: u32) -> Option<u32> {
+        self.posted.get(number as usize)?.checked_sub(1)
+    }
+
+    fn note_posted(&mut self, number: u32) {
+        let slot = self.slot(number).filter(|slot| !slot.in_tail);
+        let posted = slot.map_or(0, |slot| slot.length + 1);
+        self.posted.get_mut(number as usize).into_iter().for_each(|place| *place = posted);
     }
 
     /// Every live memory, by number.
@@ -254,6 +273,7 @@ impl Space {
         if let Some(slot) = self.slots.get_mut(number as usize) {
             slot.in_tail = true;
         }
+        self.note_posted(number);
     }
 
     /// Forgets what is now on disk; the caller sets frequencies and documents right.
@@ -269,6 +289,7 @@ impl Space {
             if let Some(slot) = self.slots.get_mut(number as usize) {
                 slot.in_tail = false;
             }
+            self.note_posted(number);
         }
     }
 
@@ -281,6 +302,7 @@ impl Space {
         let count = number as usize + 1;
         if self.slots.len() < count {
             self.slots.resize_with(count, Slot::default);
+            self.posted.resize(count, 0);
             self.vectors.resize(count * self.dimensions, 0);
             self.scales.resize(count, 0.0);
             self.norms.resize(count, 1.0);
@@ -300,6 +322,7 @@ impl Space {
         if let Some(place) = self.slots.get_mut(number as usize) {
             *place = slot;
         }
+        self.note_posted(number);
     }
 
     fn slot_of(&mut self, record: Record) -> Slot {
@@ -330,6 +353,7 @@ impl Space {
 
     fn count(&mut self, slot: &Slot) {
         self.live += 1;
+        self.expiring += usize::from(slot.expires_ms != i64::MAX);
         self.total_length += u64::from(slot.length);
         if slot.author != NO_NAME {
             let needed = slot.author as usize + 1;
@@ -364,6 +388,7 @@ impl Space {
         let slot = std::mem::take(place);
         slot.terms.iter().for_each(|term| self.adjust_frequency(*term, -1));
         self.live -= 1;
+        self.expiring -= usize::from(slot.expires_ms != i64::MAX);
         self.total_length -= u64::from(slot.length);
         self.author_counts.get_mut(slot.author as usize).into_iter().for_each(|count| *count -= 1);
         for part in slot.date.parts() {
@@ -376,6 +401,7 @@ impl Space {
         }
         self.set_vector(number, None);
         self.unembedded.remove(&number);
+        self.note_posted(number);
     }
 
     /// Puts the last member of a thread where it belongs: at the end, unless it is older.

@@ -34,7 +34,11 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 }
 
 fn cut(term: &mut String) {
-    term.truncate(term.floor_char_boundary(TERM_BYTES_MAX));
+    let mut starts = term.char_indices();
+    let beyond = starts.find(|(at, c)| at + c.len_utf8() > TERM_BYTES_MAX);
+    if let Some((at, _)) = beyond {
+        term.truncate(at);
+    }
 }
 
 fn add_token(token: &str, found: &mut Vec<String>) {
