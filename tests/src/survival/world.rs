@@ -128,9 +128,9 @@ impl Timer for Patience {
 /// The store with its five hundred memories.
 pub struct World {
     facts: Vec<Fact>,
-    pub handoffs: Handoffs,
-    pub clock: Arc<ManualClock>,
-    pub workspace: spine_protocol::WorkspaceName,
+    pub(super) handoffs: Handoffs,
+    pub(super) clock: Arc<ManualClock>,
+    pub(super) workspace: spine_protocol::WorkspaceName,
     /// The index lives here, and goes with the world.
     _folder: tempfile::TempDir,
 }
@@ -152,7 +152,7 @@ impl World {
         let clock = Arc::new(ManualClock::at(UnixMs(1_768_469_400_000)));
         let store = Arc::new(ModelStore::new(clock.clone()));
         let folder = tempfile::tempdir().expect("a folder for the index");
-        let embedder = Arc::new(BuiltInEmbedder::new());
+        let embedder = Arc::new(BuiltInEmbedder);
         let index =
             SearchIndex::open(folder.path(), store.clone(), embedder, IndexOptions::default());
         let index = index.expect("an index in a new folder");

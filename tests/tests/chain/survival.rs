@@ -13,8 +13,11 @@ fn what_matters_survives_a_thousand_chains() {
     for row in &rows {
         assert_eq!(row.spine.intents(), 1.0, "{} agents", row.agents);
         assert_eq!(row.spine.constraints(), 1.0, "{} agents", row.agents);
-        assert!(row.spine.facts() >= 0.95, "{} agents: {:.3}", row.agents, row.spine.facts());
+        // Some five hundred facts for each length: this leaves room for chance, the mean below does not.
+        assert!(row.spine.facts() >= 0.93, "{} agents: {:.3}", row.agents, row.spine.facts());
     }
+    let mean = rows.iter().map(|row| row.spine.facts()).sum::<f64>() / rows.len() as f64;
+    assert!(mean >= 0.97, "{mean:.3}");
     let long = rows.last().unwrap();
     assert!(
         long.summaries.facts() < 0.5 && long.summaries.constraints() < 0.5,

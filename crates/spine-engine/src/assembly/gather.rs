@@ -4,10 +4,16 @@ use std::collections::BTreeMap;
 
 use spine_protocol::{Body, Envelope, MemoryId, Source};
 
-use super::limits::{QUERY_BYTES_MAX, REFERENCES_MAX};
+use super::limits::{ASPECTS_ASKED_MAX, QUERY_BYTES_MAX, REFERENCES_MAX};
 use super::request::HandoffRequest;
 use super::value::strength;
 use crate::text::mentions::mentioned;
+use crate::text::summary::sentences;
+
+/// What an aspect finds counts a little less than what the whole finds.
+const ASPECT_WEIGHT: f64 = 0.9;
+/// "Go on." asks for nothing.
+const TELLING_WORDS_MIN: usize = 3;
 
 /// The references of a handoff, each once with its strongest source.
 #[derive(Debug, Default)]
@@ -65,16 +71,40 @@ impl References {
     }
 }
 
-/// What the search is asked: the summary, then the intent, then what is still open.
-pub(super) fn query(body: &Body) -> String {
+/// What the search is asked, and how much its answer counts.
+pub(super) struct Question {
+    pub text: String,
+    pub weight: f64,
+}
+
+/// The whole first: the summary, then the intent, then what is still open. Then one question for each aspect of the
+/// summary, since a task asks for several things, and in one long question the one with the most common words drowns the
+/// others.
+pub(super) fn questions(body: &Body) -> Vec<Question> {
     let open = body.task.state.open_questions.iter().filter(|question| question.answer.is_none());
     let mut parts = vec![body.task.summary.as_str()];
     if body.task.intent != body.task.summary {
         parts.push(&body.task.intent);
     }
     parts.extend(open.map(|question| question.question.as_str()));
-    let mut query = parts.join("\n");
-    let end = (0..=QUERY_BYTES_MAX.min(query.len())).rev().find(|end| query.is_char_boundary(*end));
-    query.truncate(end.unwrap_or(0));
-    query
+    let whole = Question { text: bounded(&parts.join("\n")), weight: 1.0 };
+    let aspects = aspects(&body.task.summary).into_iter().take(ASPECTS_ASKED_MAX);
+    let alone = aspects.map(|aspect| Question { text: bounded(&aspect), weight: ASPECT_WEIGHT });
+    std::iter::once(whole).chain(alone).collect()
+}
+
+/// The clauses of a summary, each behind its first one: that names the topic. None where there is only one.
+fn aspects(summary: &str) -> Vec<String> {
+    let clauses = sentences(summary)
+        .into_iter()
+        .flat_map(|sentence| sentence.split([',', ';', '，', '；', '、']));
+    let is_telling = |clause: &&str| clause.split_whitespace().count() >= TELLING_WORDS_MIN;
+    let mut clauses = clauses.map(str::trim).filter(is_telling);
+    let Some(topic) = clauses.next() else { return Vec::new() };
+    clauses.map(|clause| format!("{topic} {clause}")).collect()
+}
+
+fn bounded(text: &str) -> String {
+    let end = (0..=QUERY_BYTES_MAX.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    text.get(..end.unwrap_or(0)).unwrap_or_default().to_owned()
 }

@@ -8,8 +8,9 @@ use spine_store::{Filter, Kind, Memory, UnixMs};
 use super::gather::References;
 use super::offer::Offer;
 use super::pack::gap;
+use super::redundancy::most_useful_together;
 use super::value::{Usefulness, is_explicit, strength};
-use crate::memories::Lookup;
+use crate::memories::{Lookup, SearchResult};
 
 /// What the search found, and what is newest.
 #[derive(Default)]
@@ -22,9 +23,23 @@ pub(super) struct Useful {
 }
 
 impl Useful {
+    /// The hits of one search; a memory that several found counts by its best.
+    pub fn add_found(&mut self, answer: SearchResult, weight: f64, now: UnixMs) {
+        let best = answer.found.first().map_or(1.0, |found| found.hit.score).max(f64::MIN_POSITIVE);
+        for found in answer.found {
+            let relevance = (found.hit.score / best).clamp(0.0, 1.0) * weight;
+            self.add(found.memory, Some(relevance), now);
+        }
+        self.degraded = answer.degraded;
+    }
+
     pub fn add(&mut self, memory: Memory, relevance: Option<f64>, now: UnixMs) {
-        let usefulness = usefulness(&memory, relevance, now);
-        self.by_id.entry(memory.id).or_insert((memory, relevance, usefulness));
+        let known = self.by_id.get(&memory.id).and_then(|(_, relevance, _)| *relevance);
+        if known.is_none_or(|known| relevance.is_some_and(|relevance| relevance > known)) {
+            let relevance = relevance.or(known);
+            let usefulness = usefulness(&memory, relevance, now);
+            self.by_id.insert(memory.id, (memory, relevance, usefulness));
+        }
     }
 }
 
@@ -83,16 +98,27 @@ impl Gathering {
         }
     }
 
-    /// The most useful of the rest.
+    /// The most useful of the rest, each for what it adds to those before it.
     pub fn offer_useful(&mut self, count: usize) {
-        let rest = self.found.by_id.values().filter(|(memory, _, _)| {
-            !self.offers.contains_key(&memory.id) && !is_reasoning(memory)
-        });
-        let mut ranked: Vec<(f64, Memory, Option<f64>)> = rest
-            .map(|(memory, relevance, useful)| (useful.score(), memory.clone(), *relevance))
+        let is_left =
+            |memory: &Memory| !self.offers.contains_key(&memory.id) && !is_reasoning(memory);
+        let mut rest: Vec<(Memory, Option<f64>, Usefulness)> =
+            self.found.by_id.values().filter(|(memory, _, _)| is_left(memory)).cloned().collect();
+        rest.sort_by(|a, b| b.2.score().total_cmp(&a.2.score()).then(b.0.id.cmp(&a.0.id)));
+        let weighed: Vec<(f64, &str)> = rest
+            .iter()
+            .map(|(memory, _, useful)| (useful.score(), memory.body.text.as_str()))
             .collect();
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.id.cmp(&a.1.id)));
-        for (_, memory, relevance) in ranked.into_iter().take(count) {
+        let carried: Vec<&str> =
+            self.offers.values().map(|offer| offer.memory.body.text.as_str()).collect();
+        let picked = most_useful_together(&weighed, &carried, count);
+        let chosen: Vec<(Memory, Option<f64>)> = picked
+            .into_iter()
+            .filter_map(|index| {
+                rest.get(index).map(|(memory, relevance, _)| (memory.clone(), *relevance))
+            })
+            .collect();
+        for (memory, relevance) in chosen {
             let source = if relevance.is_some() { Source::Relevant } else { Source::Recent };
             self.offer(memory, source);
         }

@@ -13,8 +13,10 @@ pub const PARENTS_MAX: usize = spine_protocol::limits::PARENTS_MAX;
 /// The newest memories that are weighed beside what the search finds.
 pub const NEWEST_MEMORIES_WEIGHED: usize = 100;
 /// What the search is asked for at the least, so that recency and priority have something to choose from.
-pub const HITS_WEIGHED_MIN: usize = 50;
+pub const HITS_WEIGHED_MIN: usize = 200;
 /// The longest query that is sent to the search.
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// How long a handoff waits for the search; then it goes without, and says so.
 pub const SEARCH_WAIT_MAX: std::time::Duration = std::time::Duration::from_millis(500);
+/// Aspects of a summary that are searched for by themselves.
+pub const ASPECTS_ASKED_MAX: usize = 6;

@@ -10,6 +10,7 @@ mod keep;
 pub mod limits;
 mod offer;
 mod pack;
+mod redundancy;
 mod request;
 mod settings;
 mod value;
@@ -32,7 +33,7 @@ use crate::entropy::Entropy;
 use crate::idempotency::request_digest;
 use crate::memories::{ListRequest, Memories, MemoryError, SearchRequest};
 use crate::patience::{Timer, within};
-use gather::{References, query};
+use gather::{Question, References, questions};
 use gathering::{Gathering, Useful};
 use guard::{guard_envelope, is_guarded, redact};
 use limits::{
@@ -131,7 +132,7 @@ impl Handoffs {
         references.ask_again(parents);
         let filter =
             Filter { subject: Some(subject_filter(body.subject.as_ref())), ..Filter::default() };
-        let found = self.useful(caller, request, query(body), filter.clone(), now).await;
+        let found = self.useful(caller, request, questions(body), filter.clone(), now).await;
         let mut notices: Vec<Gap> = references.cut.iter().map(|cut| gap(cut, "too many")).collect();
         notices.extend(found.failed.then(|| gap("relevant memories", "search unavailable")));
         let degraded = found.degraded.clone();
@@ -163,7 +164,7 @@ impl Handoffs {
         &self,
         caller: &Caller,
         request: &HandoffRequest,
-        text: String,
+        questions: Vec<Question>,
         filter: Filter,
         now: UnixMs,
     ) -> Useful {
@@ -173,20 +174,15 @@ impl Handoffs {
         }
         let filter = Filter { thread: request.thread.clone(), ..filter };
         let limit = (request.include_recent * 2).clamp(HITS_WEIGHED_MIN, RECENT_MEMORIES_MAX);
-        let search = SearchRequest { text, filter: filter.clone(), limit, explain: false };
-        match within(&self.timer, SEARCH_WAIT_MAX, self.memories.search(caller, search)).await {
-            Some(Ok(answer)) => {
-                let best = answer
-                    .found
-                    .first()
-                    .map_or(1.0, |found| found.hit.score)
-                    .max(f64::MIN_POSITIVE);
-                useful.degraded = answer.degraded;
-                for found in answer.found {
-                    useful.add(found.memory, Some((found.hit.score / best).clamp(0.0, 1.0)), now);
-                }
+        for Question { text, weight } in questions {
+            let search = SearchRequest { text, filter: filter.clone(), limit, explain: false };
+            match within(&self.timer, SEARCH_WAIT_MAX, self.memories.search(caller, search)).await {
+                Some(Ok(answer)) => useful.add_found(answer, weight, now),
+                Some(Err(_)) | None => useful.failed = true,
             }
-            Some(Err(_)) | None => useful.failed = true,
+            if useful.failed {
+                break;
+            }
         }
         let list = ListRequest { filter, limit: NEWEST_MEMORIES_WEIGHED, ..ListRequest::default() };
         if let Ok(newest) = self.memories.list(caller, list).await {

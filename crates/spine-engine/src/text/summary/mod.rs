@@ -10,6 +10,7 @@ mod sentences;
 mod units;
 mod weight;
 
+pub(crate) use sentences::sentences;
 use std::borrow::Cow;
 use std::collections::HashSet;
 

@@ -15,7 +15,7 @@ const CLOSING_ABBREVIATIONS: [&str; 7] = ["al", "co", "etc", "inc", "ltd", "no",
 const MARKS: [char; 9] = ['.', '!', '?', '…', '\n', '。', '！', '？', '｡'];
 
 /// The sentences of a paragraph, trimmed, none of them empty.
-pub(super) fn sentences(paragraph: &str) -> Vec<&str> {
+pub(crate) fn sentences(paragraph: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut start, mut line_start) = (0, 0);
     for (at, mark) in paragraph.match_indices(MARKS) {

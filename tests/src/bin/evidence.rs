@@ -1,0 +1,154 @@
+//! `cargo xtask bench evidence PATH`: conversations in LoCoMo's form, each question handed off as a summary. How many of
+//! the turns that hold the evidence are in the envelope, against the last turns that fit into the same budget.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a benchmark on a file of known form"
+)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use spine_engine::assembly::{HandoffRequest, Handoffs};
+use spine_engine::memories::{Memories, NewMemory};
+use spine_engine::{Caller, Elapsed, Entropy, Timer};
+use spine_protocol::{MemoryId, TokenizerName, count};
+use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
+use spine_store::UnixMs;
+use spine_store::testing::{ManualClock, ModelStore, block_on};
+
+const BUDGETS_TOKENS: [u32; 3] = [1_000, 2_000, 4_000];
+const INCLUDE_RECENT: [usize; 2] = [20, 200];
+
+struct Patience;
+
+impl Timer for Patience {
+    fn after(&self, _: std::time::Duration) -> Elapsed {
+        Box::pin(std::future::pending())
+    }
+}
+
+struct Conversation {
+    handoffs: Handoffs,
+    caller: Caller,
+    ids: HashMap<String, MemoryId>,
+    /// What each turn costs, last one first.
+    turns: Vec<(String, u32)>,
+    questions: Vec<(String, Vec<String>)>,
+    _folder: tempfile::TempDir,
+}
+
+fn main() {
+    let path = std::env::args().nth(1).unwrap_or_else(|| panic!("usage: evidence PATH"));
+    let file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let conversations = file.as_array().or_else(|| file["conversations"].as_array()).unwrap();
+    let loaded: Vec<Conversation> = conversations.iter().map(load).collect();
+    let questions: usize = loaded.iter().map(|conversation| conversation.questions.len()).sum();
+    println!(
+        "{} conversations, {questions} questions of categories 1 to 4; share of evidence turns",
+        loaded.len()
+    );
+    println!(
+        "budget   last turns   include_recent {}   include_recent {}",
+        INCLUDE_RECENT[0], INCLUDE_RECENT[1]
+    );
+    for budget in BUDGETS_TOKENS {
+        let mean = |of: &dyn Fn(&Conversation, &(String, Vec<String>)) -> f64| {
+            let all = loaded.iter().flat_map(|c| c.questions.iter().map(move |q| of(c, q)));
+            all.sum::<f64>() / questions as f64
+        };
+        let last = mean(&|conversation, question| last_turns(conversation, question, budget));
+        let [few, many] =
+            INCLUDE_RECENT.map(|recent| mean(&|c, q| handed_off(c, q, budget, recent)));
+        println!("{budget:>6}   {last:>10.3}   {few:>17.3}   {many:>18.3}");
+    }
+}
+
+fn load(conversation: &Value) -> Conversation {
+    let clock = Arc::new(ManualClock::at(UnixMs(1_700_000_000_000)));
+    let store = Arc::new(ModelStore::new(clock));
+    let folder = tempfile::tempdir().unwrap();
+    let index = SearchIndex::open(
+        folder.path(),
+        store.clone(),
+        Arc::new(BuiltInEmbedder),
+        IndexOptions::default(),
+    )
+    .unwrap();
+    let memories = Memories::new(store.clone(), Arc::new(index));
+    let entropy = Arc::new(Entropy::from_seed([1; 32]));
+    let handoffs = Handoffs::new(store, memories.clone(), entropy, Arc::new(Patience));
+    let caller = Caller { agent: "asker".parse().ok(), ..Caller::of("default".parse().unwrap()) };
+    let turns = conversation["turns"].as_array().unwrap();
+    let store_turn = |turn: &Value| {
+        let stored = block_on(memories.store(&caller, memory(turn))).unwrap();
+        (word(turn, "id"), stored.memory.id)
+    };
+    let ids = turns.iter().map(store_turn).collect();
+    let cost = |turn: &Value| {
+        let line = format!("{}: {}\n", word(turn, "author"), word(turn, "text"));
+        (word(turn, "id"), count(&TokenizerName::O200kBase, &line).unwrap())
+    };
+    let costs = turns.iter().rev().map(cost).collect();
+    let questions =
+        conversation["questions"].as_array().unwrap().iter().filter_map(question).collect();
+    Conversation { handoffs, caller, ids, turns: costs, questions, _folder: folder }
+}
+
+fn word(value: &Value, name: &str) -> String {
+    let value = &value[name];
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn memory(turn: &Value) -> NewMemory {
+    NewMemory {
+        text: word(turn, "text"),
+        kind: "conversation".parse().unwrap(),
+        author: word(turn, "author").parse().ok(),
+        thread: word(turn, "thread").parse().ok(),
+        occurred_at: word(turn, "at").parse().ok(),
+        ..NewMemory::default()
+    }
+}
+
+fn question(question: &Value) -> Option<(String, Vec<String>)> {
+    let gold: Vec<String> = question["gold"]
+        .as_array()?
+        .iter()
+        .filter_map(|id| Some(id.as_str()?.to_owned()))
+        .collect();
+    let counted = (1..=4).contains(&question["category"].as_u64()?) && !gold.is_empty();
+    counted.then(|| (word(question, "question"), gold))
+}
+
+fn share(gold: &[String], is_there: impl Fn(&String) -> bool) -> f64 {
+    gold.iter().filter(|id| is_there(id)).count() as f64 / gold.len() as f64
+}
+
+fn last_turns(conversation: &Conversation, (_, gold): &(String, Vec<String>), budget: u32) -> f64 {
+    let mut left = budget;
+    let fits = |(_, tokens): &&(String, u32)| {
+        let fits = *tokens <= left;
+        left = left.saturating_sub(*tokens);
+        fits
+    };
+    let kept: Vec<&String> = conversation.turns.iter().take_while(fits).map(|(id, _)| id).collect();
+    share(gold, |id| kept.contains(&id))
+}
+
+fn handed_off(
+    conversation: &Conversation,
+    (text, gold): &(String, Vec<String>),
+    budget: u32,
+    recent: usize,
+) -> f64 {
+    let mut request = HandoffRequest::new("reader".parse().unwrap(), text.clone());
+    (request.max_tokens, request.include_recent) = (Some(budget), recent);
+    let envelope =
+        block_on(conversation.handoffs.assemble(&conversation.caller, request)).unwrap().envelope;
+    let with_text =
+        |id: &MemoryId| envelope.memories.iter().any(|m| m.id == *id && m.text.is_some());
+    share(gold, |turn| conversation.ids.get(turn).is_some_and(with_text))
+}
