@@ -8,11 +8,38 @@ struct Benchmark {
     cargo: &'static [&'static str],
 }
 
-const BENCHMARKS: &[Benchmark] = &[Benchmark {
-    name: "protocol",
-    shows: "parse, digest, child, render and count for an envelope of some 4,000 tokens",
-    cargo: &["bench", "--package", "spine-protocol", "--bench", "envelope"],
-}];
+const BENCHMARKS: &[Benchmark] = &[
+    Benchmark {
+        name: "protocol",
+        shows: "parse, digest, child, render and count for an envelope of some 4,000 tokens",
+        cargo: &["bench", "--package", "spine-protocol", "--bench", "envelope"],
+    },
+    Benchmark {
+        name: "retrieval",
+        shows: "recall@10 on a file in LoCoMo's form, by category, with each part switched off in turn: PATH",
+        cargo: &["run", "--release", "--package", "spine-retrieval", "--example", "recall"],
+    },
+    Benchmark {
+        name: "memory",
+        shows: "search and indexing beside SQLite FTS5: [--million]",
+        cargo: &["run", "--release", "--package", "spine-retrieval", "--example", "speed"],
+    },
+    Benchmark {
+        name: "survival",
+        shows: "what reaches the last agent of a chain, three ways: [SVG]",
+        cargo: &["run", "--release", "--package", "spine-tests", "--bin", "survival"],
+    },
+    Benchmark {
+        name: "evidence",
+        shows: "evidence turns in a handoff, on a file in LoCoMo's form: PATH",
+        cargo: &["run", "--release", "--package", "spine-tests", "--bin", "evidence"],
+    },
+    Benchmark {
+        name: "assembly",
+        shows: "agent_handoff out of 100,000 memories: p50, p99, and where the time goes",
+        cargo: &["run", "--release", "--package", "spine-tests", "--bin", "assembly_speed"],
+    },
+];
 
 /// The benchmarks there are.
 pub fn list() -> String {

@@ -21,6 +21,7 @@ type Suite = (&'static str, fn(Scale) -> Result<(), Failure>);
 const SUITES: &[Suite] = &[
     ("formatting", formatting),
     ("lints", lints),
+    ("tools", tools),
     ("rust", rust),
     ("independent digests", digests),
     ("independent token counts", token_counts),
@@ -68,6 +69,22 @@ fn lints(_: Scale) -> Result<(), Failure> {
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
 }
 
+/// What the crash tests record the system's calls with.
+fn tools(_: Scale) -> Result<(), Failure> {
+    if Command::new("strace").arg("--version").output().is_ok_and(|output| output.status.success())
+    {
+        return Ok(());
+    }
+    println!("strace is missing: installing it");
+    run(Command::new("apt-get").args(["install", "--yes", "--quiet", "strace"])).map_err(
+        |failure| {
+            Failure::new(format!(
+                "{failure}\nthe crash tests need strace: install it and try again"
+            ))
+        },
+    )
+}
+
 fn rust(scale: Scale) -> Result<(), Failure> {
     let mut command = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
     if scale == Scale::Soak {
@@ -95,7 +112,9 @@ fn schemas(_: Scale) -> Result<(), Failure> {
 
 fn token_counts(_: Scale) -> Result<(), Failure> {
     let (python, folder) = independent_python()?;
-    run(Command::new(python).arg(folder.join("check_tokens.py")).arg(vocabularies()?))
+    // The tests of assembly leave some of their renderings here.
+    let sample = workspace().join("target/tmp/renderings.jsonl");
+    run(Command::new(python).arg(folder.join("check_tokens.py")).arg(vocabularies()?).arg(sample))
 }
 
 /// Where the tokenizer's crate keeps the vocabularies that it was built from.

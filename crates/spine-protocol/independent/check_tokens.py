@@ -103,9 +103,20 @@ def check_renderings(encodings: dict) -> tuple[int, int]:
     return passed, failed
 
 
+def check_sample(encodings: dict, path: Path) -> tuple[int, int]:
+    """Renderings of assembled handoffs, one JSON object a line, as the tests of assembly leave them."""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    wrong = [line for line in lines if len(encodings[line["tokenizer"]].encode_ordinary(line["text"])) != line["tokens"]]
+    for line in wrong:
+        print(f"{path.name}: tiktoken counts otherwise than {line['tokens']}")
+    return len(lines) - len(wrong), len(wrong) + (not lines)
+
+
 def main() -> int:
     encodings = load_encodings(Path(sys.argv[1]))
+    samples = [Path(name) for name in sys.argv[2:] if not name.startswith("--")]
     results = [check_corpus(encodings, "--update" in sys.argv), check_renderings(encodings)]
+    results += [check_sample(encodings, path) for path in samples]
     passed, failed = (sum(column) for column in zip(*results))
     print(f"tokens: {passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

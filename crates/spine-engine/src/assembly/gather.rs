@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spine_protocol::{Body, Envelope, MemoryId, Source};
 
-use super::limits::{ASPECTS_ASKED_MAX, QUERY_BYTES_MAX, REFERENCES_MAX};
+use super::limits::{ASPECT_HITS, ASPECTS_ASKED_MAX, QUERY_BYTES_MAX, REFERENCES_MAX};
 use super::request::HandoffRequest;
 use super::value::strength;
 use crate::text::mentions::mentioned;
@@ -75,6 +75,8 @@ impl References {
 pub(super) struct Question {
     pub text: String,
     pub weight: f64,
+    /// Asked for at most so many hits; none is as many as can be weighed.
+    pub hits_max: Option<usize>,
 }
 
 /// The whole first: the summary, then the intent, then what is still open. Then one question for each aspect of the
@@ -87,9 +89,13 @@ pub(super) fn questions(body: &Body) -> Vec<Question> {
         parts.push(&body.task.intent);
     }
     parts.extend(open.map(|question| question.question.as_str()));
-    let whole = Question { text: bounded(&parts.join("\n")), weight: 1.0 };
+    let whole = Question { text: bounded(&parts.join("\n")), weight: 1.0, hits_max: None };
     let aspects = aspects(&body.task.summary).into_iter().take(ASPECTS_ASKED_MAX);
-    let alone = aspects.map(|aspect| Question { text: bounded(&aspect), weight: ASPECT_WEIGHT });
+    let alone = aspects.map(|aspect| Question {
+        text: bounded(&aspect),
+        weight: ASPECT_WEIGHT,
+        hits_max: Some(ASPECT_HITS),
+    });
     std::iter::once(whole).chain(alone).collect()
 }
 

@@ -20,3 +20,5 @@ pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 pub const SEARCH_WAIT_MAX: std::time::Duration = std::time::Duration::from_millis(500);
 /// Aspects of a summary that are searched for by themselves.
 pub const ASPECTS_ASKED_MAX: usize = 6;
+/// Hits that the search is asked for with one aspect: its best ones.
+pub const ASPECT_HITS: usize = 20;

@@ -174,7 +174,8 @@ impl Handoffs {
         }
         let filter = Filter { thread: request.thread.clone(), ..filter };
         let limit = (request.include_recent * 2).clamp(HITS_WEIGHED_MIN, RECENT_MEMORIES_MAX);
-        for Question { text, weight } in questions {
+        for Question { text, weight, hits_max } in questions {
+            let limit = hits_max.map_or(limit, |max| limit.min(max));
             let search = SearchRequest { text, filter: filter.clone(), limit, explain: false };
             match within(&self.timer, SEARCH_WAIT_MAX, self.memories.search(caller, search)).await {
                 Some(Ok(answer)) => useful.add_found(answer, weight, now),
