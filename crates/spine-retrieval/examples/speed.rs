@@ -1,6 +1,6 @@
 //! Search and index speed beside SQLite FTS5 in the same run, as ratios.
 //!
-//! `cargo run --release -p spine-retrieval --example speed [-- --million]`
+//! `cargo run --release -p spine-retrieval --example speed [-- SIZE ...]`, 10000 and 100000 unless told.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::path::Path;
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rusqlite::Connection;
-use spine_protocol::WorkspaceName;
-use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
+use spine_protocol::{MemoryId, WorkspaceName};
+use spine_retrieval::{BuiltInEmbedder, IndexLimits, IndexOptions, Recipe, SearchIndex};
 use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::{
     Command, Filter, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store, UnixMs,
@@ -24,12 +24,10 @@ const SMALL_WORKSPACE: usize = 1_000;
 const HITS: usize = 10;
 
 fn main() {
-    let million = std::env::args().any(|arg| arg == "--million");
-    for size in [10_000, 100_000, 1_000_000] {
-        if size < 1_000_000 || million {
-            compare(size, size);
-            compare(size, SMALL_WORKSPACE);
-        }
+    let told: Vec<usize> = std::env::args().skip(1).map(|size| size.parse().unwrap()).collect();
+    for size in if told.is_empty() { vec![10_000, 100_000] } else { told } {
+        compare(size, size);
+        compare(size, SMALL_WORKSPACE);
     }
 }
 
@@ -61,7 +59,51 @@ fn compare(size: usize, per_workspace: usize) {
         resident_mb() - before
     );
     drop(index);
-    cold_start(&path, store, &queries[0]);
+    cold_start(&path, store.clone(), &queries[0]);
+    if size == per_workspace {
+        overlaps(&path, store, &queries);
+    }
+}
+
+/// How many of the best by words, and by meaning, are found as when nothing is left out.
+fn overlaps(path: &Path, store: Arc<ModelStore>, queries: &[String]) {
+    let whole = Recipe::default();
+    let words = Recipe { words: 1.0, meaning: 0.0, ..whole };
+    let meaning = Recipe { words: 0.0, meaning: 1.0, ..whole };
+    let limits = IndexLimits::default();
+    let exact =
+        IndexLimits { read_postings_max: u64::MAX, exact_vectors_max: usize::MAX, ..limits };
+    for (name, recipe, count) in
+        [("words", words, 150), ("meaning", meaning, 150), ("hits", whole, HITS)]
+    {
+        let found = |limits| {
+            hits_of_each(path, store.clone(), IndexOptions { recipe, limits }, queries, count)
+        };
+        let (wanted, found) = (found(exact), found(limits));
+        let same = |(wanted, found): (&Vec<MemoryId>, &Vec<MemoryId>)| {
+            wanted.iter().filter(|id| found.contains(id)).count()
+        };
+        let all: usize = wanted.iter().map(Vec::len).sum();
+        let same: usize = wanted.iter().zip(&found).map(same).sum();
+        println!("overlap  {name} {:.3} of the best {count}", same as f64 / all as f64);
+    }
+}
+
+fn hits_of_each(
+    path: &Path,
+    store: Arc<ModelStore>,
+    options: IndexOptions,
+    queries: &[String],
+    limit: usize,
+) -> Vec<Vec<MemoryId>> {
+    let index = SearchIndex::open(path, store, Arc::new(BuiltInEmbedder), options).unwrap();
+    let space = "space-0".parse().unwrap();
+    let hits = |text: &String| {
+        let asked = SearchQuery { limit, ..query(text) };
+        let answer = block_on(index.search(&space, asked)).unwrap();
+        answer.hits.iter().map(|hit| hit.id).collect()
+    };
+    queries.iter().map(hits).collect()
 }
 
 /// How long each search took, sorted, and what one computed on average.

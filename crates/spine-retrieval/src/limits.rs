@@ -1,6 +1,7 @@
 //! Every bound of the index, with its unit last.
 
-/// Where one way of searching ends and the next begins. None of them changes what words find.
+/// Where one way of searching ends and the next begins. None of them changes what words find, but for
+/// `read_postings_max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexLimits {
     /// Memories that are written to the index but not committed; when it fills, a commit follows.
@@ -9,6 +10,11 @@ pub struct IndexLimits {
     pub bulk_tail_memories_max: usize,
     /// Up to so many memories that pass the filter are scored one by one; above, postings lead there.
     pub direct_memories_max: usize,
+    /// Postings that are read for one query. Words so common that theirs do not fit in bring no further
+    /// candidates, once there are as many as the next limit says.
+    pub read_postings_max: u64,
+    /// Memories that lead when the bound of postings is reached, and are scored with every word.
+    pub leading_memories_max: usize,
     /// Up to so many vectors of a workspace are compared exactly; above, a scan of sign bits picks.
     pub exact_vectors_max: usize,
 }
@@ -19,6 +25,8 @@ impl Default for IndexLimits {
             tail_memories_max: 4_096,
             bulk_tail_memories_max: 65_536,
             direct_memories_max: 8_192,
+            read_postings_max: 50_000,
+            leading_memories_max: 2_000,
             exact_vectors_max: 50_000,
         }
     }

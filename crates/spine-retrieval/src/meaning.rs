@@ -9,7 +9,7 @@ use crate::limits::PICKED_VECTORS_MAX;
 use crate::narrowed::Passing;
 use crate::recipe::{CANDIDATES, REACH};
 use crate::space::Space;
-use crate::vector::{Vector, bits_apart, dot, sign_bits, vectorized};
+use crate::vector::{Distances, Products, Vector, Wide, dot, sign_bits, widely};
 
 /// The best memories by meaning, best first.
 pub(crate) fn by_meaning(space: &Space, query: &Vector, passing: &Passing) -> Vec<Scored<f32>> {
@@ -25,23 +25,50 @@ pub(crate) fn by_meaning(space: &Space, query: &Vector, passing: &Passing) -> Ve
     best_of(space, query, &numbers)
 }
 
-/// The cosine of one memory, mixed with its neighbours, and the query.
-pub(crate) fn cosine(space: &Space, query: &Vector, number: u32) -> f32 {
-    let near = space.neighbours(number).map(|other| product(space, query, other)).sum::<f32>();
-    blend(space, number, product(space, query, number), near)
+/// The cosines of some memories, each mixed with its neighbours, and the query.
+pub(crate) fn cosines(space: &Space, query: &Vector, numbers: &[u32]) -> Vec<f32> {
+    widely(Cosines { space, query, numbers })
+}
+
+struct Cosines<'s> {
+    space: &'s Space,
+    query: &'s Vector,
+    numbers: &'s [u32],
+}
+
+impl Wide for Cosines<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn work(self) -> Vec<f32> {
+        let mut cosines = Vec::with_capacity(self.numbers.len());
+        for number in self.numbers {
+            let mut near = 0.0;
+            for other in self.space.neighbours(*number) {
+                near += self.product(other);
+            }
+            cosines.push(blend(self.space, *number, self.product(*number), near));
+        }
+        cosines
+    }
+}
+
+impl Cosines<'_> {
+    #[inline(always)]
+    fn product(&self, number: u32) -> f32 {
+        let product = dot(self.space.vector(number), &self.query.values) as f32;
+        product * self.space.scale(number) * self.query.scale
+    }
 }
 
 fn blend(space: &Space, number: u32, own: f32, near: f32) -> f32 {
     (own + space.mix() * near) / space.norm(number)
 }
 
-fn product(space: &Space, query: &Vector, number: u32) -> f32 {
-    dot(space.vector(number), &query.values) as f32 * space.scale(number) * query.scale
-}
-
 fn best_of(space: &Space, query: &Vector, numbers: &[u32]) -> Vec<Scored<f32>> {
     let mut best = Best::new(CANDIDATES);
-    vectorized(|| numbers.iter().for_each(|n| best.push(cosine(space, query, *n), *n)));
+    let cosines = cosines(space, query, numbers);
+    cosines.iter().zip(numbers).for_each(|(cosine, number)| best.push(*cosine, *number));
     best.into_sorted()
 }
 
@@ -57,11 +84,10 @@ fn select(space: &Space, cosines: &[f32], passing: &Passing, limit: usize) -> Ve
 
 /// The product of every vector and the query.
 fn products(space: &Space, query: &Vector) -> Vec<f32> {
-    let (vectors, dimensions, scales) = space.vectors();
-    let each = vectors.chunks_exact(dimensions.max(1)).zip(scales);
-    let product =
-        |(vector, scale): (&[i8], &f32)| dot(vector, &query.values) as f32 * scale * query.scale;
-    vectorized(|| each.map(product).collect())
+    let (vectors, scales) = space.vectors();
+    let products = widely(Products { vectors, query: &query.values });
+    let scaled = |(product, scale): (i32, &f32)| product as f32 * scale * query.scale;
+    products.into_iter().zip(scales).map(scaled).collect()
 }
 
 /// The same, estimated from the share of signs that differ.
@@ -70,11 +96,9 @@ fn estimates(space: &Space, query: &Vector) -> Vec<f32> {
     let dimensions = query.values.len().max(1) as f32;
     let angle = |apart: usize| (std::f32::consts::PI * apart as f32 / dimensions).cos();
     let cosines: Vec<f32> = (0..=query.values.len()).map(angle).collect();
-    let each = space.bits().chunks_exact(space.bit_words().max(1));
-    let estimate = |vector: &[u64]| {
-        cosines.get(bits_apart(vector, &bits) as usize).copied().unwrap_or_default()
-    };
-    vectorized(|| each.map(estimate).collect())
+    let distances = widely(Distances { bits: space.bits(), query: &bits });
+    let cosine = |apart: u32| cosines.get(apart as usize).copied().unwrap_or_default();
+    distances.into_iter().map(cosine).collect()
 }
 
 /// Mixes neighbours into every figure.

@@ -7,12 +7,12 @@ use spine_store::{Hit, ScorePart};
 
 use crate::best::best_first;
 use crate::first_pass::{average_length, by_words};
-use crate::meaning::{by_meaning, cosine};
+use crate::meaning::{by_meaning, cosines};
 use crate::narrowed::Passing;
 use crate::question::{Named, QueryTerm, query_terms};
 use crate::recipe::{DATE_WORDS, EXPANDED, REACH, Recipe, SECOND_B, SECOND_K1};
 use crate::space::{Slot, Space};
-use crate::vector::{Vector, vectorized};
+use crate::vector::Vector;
 
 /// Parts of a score, in the order in which they are explained.
 const PARTS: [&str; 6] = ["words", "meaning", "author", "thread", "asks", "answer"];
@@ -119,8 +119,9 @@ impl Search<'_> {
     /// Cosines, from the lowest of the candidates, 0, to the highest, 1.
     fn meanings(&self, candidates: &BTreeSet<u32>) -> Vec<f64> {
         let Some(vector) = self.vector else { return vec![0.0; candidates.len()] };
-        let cosine = |number: &u32| f64::from(cosine(self.space, vector, *number));
-        let cosines: Vec<f64> = vectorized(|| candidates.iter().map(cosine).collect());
+        let numbers: Vec<u32> = candidates.iter().copied().collect();
+        let cosines = cosines(self.space, vector, &numbers);
+        let cosines: Vec<f64> = cosines.into_iter().map(f64::from).collect();
         let lowest = cosines.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = cosines.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let span = (highest - lowest).max(1e-9);

@@ -14,7 +14,7 @@ use crate::names::{NO_NAME, Names};
 use crate::recipe::REACH;
 use crate::record::Record;
 use crate::term_key::TermCount;
-use crate::vector::{Vector, dot, sign_bits};
+use crate::vector::{Vector, Wide, dot, sign_bits, widely};
 
 /// What is kept of one memory besides its vector. The default is no memory.
 #[derive(Debug, Clone, Default)]
@@ -229,8 +229,8 @@ impl Space {
     }
 
     /// All vectors, one behind the other.
-    pub(crate) fn vectors(&self) -> (&[i8], usize, &[f32]) {
-        (&self.vectors, self.dimensions, &self.scales)
+    pub(crate) fn vectors(&self) -> (&[i8], &[f32]) {
+        (&self.vectors, &self.scales)
     }
 
     /// Takes what is on disk; to be followed by `finish_loading`.
@@ -374,8 +374,8 @@ impl Space {
         };
         let vector = fits.unwrap_or(&zero);
         let (start, words) = (number as usize * self.dimensions, self.bit_words());
-        let places = self.vectors.iter_mut().skip(start);
-        places.zip(&vector.values).for_each(|(place, value)| *place = *value);
+        let place = self.vectors.get_mut(start..start + self.dimensions);
+        place.into_iter().for_each(|place| place.copy_from_slice(&vector.values));
         let places = self.bits.iter_mut().skip(number as usize * words);
         places.zip(sign_bits(&vector.values)).for_each(|(place, word)| *place = word);
         self.scales.get_mut(number as usize).into_iter().for_each(|scale| *scale = vector.scale);
@@ -414,13 +414,14 @@ impl Space {
     }
 
     fn measure(&mut self, numbers: &[u32]) {
-        for number in numbers {
-            let norm = self.mixed_norm(*number);
+        let norms = widely(Norms { space: self, numbers });
+        for (number, norm) in numbers.iter().zip(norms) {
             self.norms.get_mut(*number as usize).into_iter().for_each(|place| *place = norm);
         }
     }
 
     /// The length of `v + mix × the sum of the neighbours' v`.
+    #[inline(always)]
     fn mixed_norm(&self, number: u32) -> f32 {
         let near: Vec<u32> = self.neighbours(number).collect();
         let mut square = self.product(number, number);
@@ -434,8 +435,27 @@ impl Space {
         if square > 0.0 { square.sqrt() } else { 1.0 }
     }
 
+    #[inline(always)]
     fn product(&self, a: u32, b: u32) -> f32 {
         let whole = dot(self.vector(a), self.vector(b));
         whole as f32 * self.scale(a) * self.scale(b)
+    }
+}
+
+struct Norms<'s> {
+    space: &'s Space,
+    numbers: &'s [u32],
+}
+
+impl Wide for Norms<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn work(self) -> Vec<f32> {
+        let mut norms = Vec::with_capacity(self.numbers.len());
+        for number in self.numbers {
+            norms.push(self.space.mixed_norm(*number));
+        }
+        norms
     }
 }

@@ -1,6 +1,6 @@
 //! Vectors as they are kept: int8 with one scale, and their sign bits.
 
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 
 /// A vector of length 1, or the zero vector.
 pub(crate) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
@@ -28,10 +28,27 @@ impl Vector {
     }
 }
 
+/// Bytes that are multiplied together, so that the compiler knows the length of the loop.
+const LANES: usize = 64;
+
 /// The whole product of two int8 vectors.
 #[inline(always)]
 pub(crate) fn dot(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sum = 0;
+    for (a, b) in a.iter().zip(b) {
+        sum += dot_short(a, b);
+    }
+    sum + dot_short(a_rest, b_rest)
+}
+
+#[inline(always)]
+fn dot_short(a: &[i8], b: &[i8]) -> i32 {
+    let mut sum = 0;
+    for (a, b) in a.iter().zip(b) {
+        sum += i32::from(*a) * i32::from(*b);
+    }
+    sum
 }
 
 /// Sign bits, 64 to a word.
@@ -43,13 +60,76 @@ pub(crate) fn sign_bits(values: &[i8]) -> impl Iterator<Item = u64> {
 
 /// How many sign bits differ.
 #[inline(always)]
-pub(crate) fn bits_apart(a: &[u64], b: &[u64]) -> u32 {
-    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+fn bits_apart(a: &[u64], b: &[u64]) -> u32 {
+    let mut apart = 0;
+    for (a, b) in a.iter().zip(b) {
+        apart += (a ^ b).count_ones();
+    }
+    apart
 }
 
-/// Runs a loop compiled for the machine's widest instructions.
-pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(work)
+/// Work over vectors. What it does must be inlined, down to the loops: only so is it compiled for the
+/// machine's widest instructions.
+pub(crate) trait Wide {
+    type Output;
+    fn work(self) -> Self::Output;
+}
+
+struct Dispatched<W>(W);
+
+impl<W: Wide> NullaryFnOnce for Dispatched<W> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn call(self) -> W::Output {
+        self.0.work()
+    }
+}
+
+/// Does the work with the machine's widest instructions.
+pub(crate) fn widely<W: Wide>(work: W) -> W::Output {
+    Arch::new().dispatch(Dispatched(work))
+}
+
+/// The product of a query and of each of many vectors that lie one behind the other.
+pub(crate) struct Products<'v> {
+    pub(crate) vectors: &'v [i8],
+    pub(crate) query: &'v [i8],
+}
+
+impl Wide for Products<'_> {
+    type Output = Vec<i32>;
+
+    #[inline(always)]
+    fn work(self) -> Vec<i32> {
+        let dimensions = self.query.len().max(1);
+        let mut products = vec![0; self.vectors.len() / dimensions];
+        let vectors = self.vectors.chunks_exact(dimensions);
+        for (place, vector) in products.iter_mut().zip(vectors) {
+            *place = dot(vector, self.query);
+        }
+        products
+    }
+}
+
+/// How many sign bits differ, likewise.
+pub(crate) struct Distances<'v> {
+    pub(crate) bits: &'v [u64],
+    pub(crate) query: &'v [u64],
+}
+
+impl Wide for Distances<'_> {
+    type Output = Vec<u32>;
+
+    #[inline(always)]
+    fn work(self) -> Vec<u32> {
+        let words = self.query.len().max(1);
+        let mut distances = vec![0; self.bits.len() / words];
+        for (place, bits) in distances.iter_mut().zip(self.bits.chunks_exact(words)) {
+            *place = bits_apart(bits, self.query);
+        }
+        distances
+    }
 }
 
 #[cfg(test)]
