@@ -22,6 +22,7 @@ const BATCH: usize = 1_000;
 const THREAD_MEMORIES: usize = 40;
 const SMALL_WORKSPACE: usize = 1_000;
 const HITS: usize = 10;
+const PLANTED: usize = 100;
 
 fn main() {
     let told: Vec<usize> = std::env::args().skip(1).map(|size| size.parse().unwrap()).collect();
@@ -87,6 +88,22 @@ fn overlaps(path: &Path, store: Arc<ModelStore>, queries: &[String]) {
         let same: usize = wanted.iter().zip(&found).map(same).sum();
         println!("overlap  {name} {:.3} of the best {count}", same as f64 / all as f64);
     }
+    for (name, limits) in [("bounded", limits), ("exact", exact)] {
+        let options = IndexOptions { recipe: meaning, limits };
+        println!("planted  {name} {:.3} found by meaning", planted(path, store.clone(), options));
+    }
+}
+
+/// How often a memory is among the hits for every second word of it.
+fn planted(path: &Path, store: Arc<ModelStore>, options: IndexOptions) -> f64 {
+    let (texts, mut rng) = (Texts::new(), Rng::with_seed(2));
+    let every_second = |text: String| text.split(' ').step_by(2).collect::<Vec<_>>().join(" ");
+    let asked: Vec<String> = (0..PLANTED).map(|_| every_second(texts.draw(&mut rng))).collect();
+    let found = hits_of_each(path, store, options, &asked, HITS);
+    let is_found = |(number, hits): (usize, &Vec<MemoryId>)| {
+        hits.iter().any(|id| id.number() == number as u64 + 1)
+    };
+    found.iter().enumerate().filter(|each| is_found(*each)).count() as f64 / PLANTED as f64
 }
 
 fn hits_of_each(

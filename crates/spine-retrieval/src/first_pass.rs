@@ -12,6 +12,7 @@
 use crate::best::{Best, Scored};
 use crate::committed::Source;
 use crate::date_words::DatePart;
+use crate::limits::MEMORIES_PER_READ;
 use crate::narrowed::Passing;
 use crate::question::QueryTerm;
 use crate::recipe::{CANDIDATES, FIRST_B, FIRST_K1};
@@ -53,16 +54,16 @@ struct Scorer<'q> {
 impl Scorer<'_> {
     fn score_all(&self, space: &Space, numbers: impl Iterator<Item = u32>, best: &mut Best<f64>) {
         for number in numbers {
-            let score = space.slot(number).map_or(0.0, |slot| self.score(slot));
+            let score = space.slot(number).map_or(0.0, |slot| self.score(space, slot));
             if score > 0.0 {
                 best.push(score, number);
             }
         }
     }
 
-    fn score(&self, slot: &Slot) -> f64 {
+    fn score(&self, space: &Space, slot: &Slot) -> f64 {
         let norm = self.norm(slot.length);
-        let mut own = slot.terms.iter().peekable();
+        let mut own = space.terms(slot).iter().peekable();
         let mut score = 0.0;
         for term in self.terms {
             while own.next_if(|count| count.key() < term.key).is_some() {}
@@ -96,10 +97,10 @@ struct List<'q> {
 
 impl List<'_> {
     /// How often it has a memory.
-    fn count_in(&self, slot: &Slot) -> u32 {
+    fn count_in(&self, space: &Space, slot: &Slot) -> u32 {
         match self.source {
             Source::Dates => u32::from(self.term.date.names(slot.date)),
-            Source::Words => count_of(&slot.terms, self.term.key),
+            Source::Words => count_of(space.terms(slot), self.term.key),
         }
     }
 }
@@ -152,7 +153,7 @@ fn reach(
 ) -> tantivy::Result<Vec<u32>> {
     let lists = lists(scorer.terms);
     let mut left: f64 = lists.iter().map(|list| list.most).sum();
-    let mut room = space.limits.read_postings_max;
+    let mut room = space.limits.read_postings_max.max(space.live as u64 / MEMORIES_PER_READ);
     let mut sums = Sums::new(space.numbers());
     for list in &lists {
         // Looking costs as much as reading a short list.
@@ -196,7 +197,7 @@ impl Sums {
         let gains = Gains::new(list, scorer);
         for number in space.tail.keys().filter(|number| passing.contains(space, **number)) {
             let Some(slot) = space.slot(*number) else { continue };
-            let count = list.count_in(slot);
+            let count = list.count_in(space, slot);
             if count > 0 {
                 self.add(*number, gains.of(slot.length, count));
             }

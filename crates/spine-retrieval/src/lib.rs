@@ -11,6 +11,7 @@ mod committed;
 mod date_words;
 mod disk;
 mod embedder;
+mod fast_map;
 mod feeding;
 mod first_pass;
 mod index;

@@ -34,6 +34,9 @@ impl Default for IndexLimits {
 
 /// Memories of workspaces that are kept loaded, one workspace at least; the longest unused go first.
 pub const RESIDENT_MEMORIES_MAX: usize = 4_000_000;
+/// In a large workspace one posting is read for so many memories, if that is more than the bound: with
+/// fewer, too many of the best were missed.
+pub const MEMORIES_PER_READ: u64 = 2;
 /// Vectors that a scan of sign bits picks for the exact comparison.
 pub const PICKED_VECTORS_MAX: usize = 2_000;
 /// Terms of one query that count; the rest is not looked at.
@@ -42,6 +45,10 @@ pub const QUERY_TERMS_MAX: usize = 256;
 pub const TERM_BYTES_MAX: usize = 128;
 /// Texts that are embedded in one call.
 pub const EMBED_TEXTS_MAX: usize = 256;
+/// Words whose stems and tokens are remembered by one thread.
+pub const REMEMBERED_WORDS_MAX: usize = 16_384;
+/// Bytes of a word that is worth remembering.
+pub const REMEMBERED_WORD_BYTES_MAX: usize = 32;
 /// The highest number of a memory that can be indexed.
 pub const MEMORY_NUMBER_MAX: u64 = u32::MAX as u64 - 1;
 /// Memory of the index writer.

@@ -12,6 +12,7 @@ use crate::narrowed::Passing;
 use crate::question::{Named, QueryTerm, query_terms};
 use crate::recipe::{DATE_WORDS, EXPANDED, REACH, Recipe, SECOND_B, SECOND_K1};
 use crate::space::{Slot, Space};
+use crate::term_key::TermCount;
 use crate::vector::Vector;
 
 /// Parts of a score, in the order in which they are explained.
@@ -106,8 +107,8 @@ impl Search<'_> {
             + DATE_WORDS * self.recipe.dates;
         let norm = SECOND_K1 * (1.0 - SECOND_B + SECOND_B * length / average);
         let (mut own, mut around) = (vec![0.0; terms.len()], vec![0.0; terms.len()]);
-        add_counts(slot, terms, &mut own);
-        near.iter().for_each(|slot| add_counts(slot, terms, &mut around));
+        add_counts(self.space.terms(slot), terms, &mut own);
+        near.iter().for_each(|slot| add_counts(self.space.terms(slot), terms, &mut around));
         let gain = |((term, own), around): ((&QueryTerm, f64), f64)| {
             let dated = f64::from(u8::from(term.date.names(slot.date)));
             let found = own + self.recipe.neighbour_words * around + self.recipe.dates * dated;
@@ -192,8 +193,8 @@ impl BaseScore {
 }
 
 /// Adds how often each term stands in a memory; both are sorted, so one walk does.
-fn add_counts(slot: &Slot, terms: &[QueryTerm], counts: &mut [f64]) {
-    let mut own = slot.terms.iter().peekable();
+fn add_counts(own: &[TermCount], terms: &[QueryTerm], counts: &mut [f64]) {
+    let mut own = own.iter().peekable();
     for (term, count) in terms.iter().zip(counts) {
         while own.next_if(|count| count.key() < term.key).is_some() {}
         *count += own.next_if(|count| count.key() == term.key).map_or(0.0, |count| count.count());
