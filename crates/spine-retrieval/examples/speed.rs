@@ -5,12 +5,15 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rusqlite::Connection;
 use spine_protocol::{MemoryId, WorkspaceName};
 use spine_retrieval::{BuiltInEmbedder, IndexLimits, IndexOptions, Recipe, SearchIndex};
+use spine_sqlite::{Options, SqliteStore};
 use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::{
     Command, Filter, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store, UnixMs,
@@ -23,13 +26,92 @@ const THREAD_MEMORIES: usize = 40;
 const SMALL_WORKSPACE: usize = 1_000;
 const HITS: usize = 10;
 const PLANTED: usize = 100;
+const WRITERS: usize = 100;
+const WRITTEN: usize = 40_000;
+const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
 
 fn main() {
+    write_and_index();
     let told: Vec<usize> = std::env::args().skip(1).map(|size| size.parse().unwrap()).collect();
     for size in if told.is_empty() { vec![10_000, 100_000] } else { told } {
         compare(size, size);
         compare(size, SMALL_WORKSPACE);
     }
+}
+
+/// Storing and indexing by many writers at once, each waiting for its answer, beside FTS5 that gets the
+/// same memories in transactions of as many.
+fn write_and_index() {
+    println!("{WRITTEN} memories by {WRITERS} writers");
+    let (texts, folder) = (Texts::new(), tempfile::tempdir().unwrap());
+    let mut rng = Rng::with_seed(2);
+    let drawn: Vec<String> = (0..WRITTEN).map(|_| texts.draw(&mut rng)).collect();
+    let fts = write_fts(&folder.path().join("fts.db"), &drawn);
+    let (answered, found) = write_ours(folder.path(), &drawn);
+    for (name, took) in [("answered", answered), ("indexed", found)] {
+        println!(
+            "{name:<8} {:>9.0} memories/s   fts5 {:>9.0}/s   ratio {:.2}",
+            per_second(WRITTEN, took),
+            per_second(WRITTEN, fts),
+            fts.as_secs_f64() / took.as_secs_f64()
+        );
+    }
+}
+
+fn write_fts(path: &Path, texts: &[String]) -> Duration {
+    let mut db = open_fts(path);
+    let start = Instant::now();
+    for group in texts.chunks(WRITERS) {
+        let transaction = db.transaction().unwrap();
+        for text in group {
+            let sql = "insert into memory (text, space) values (?1, 'space-0')";
+            transaction.prepare_cached(sql).unwrap().execute([text]).unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+    start.elapsed()
+}
+
+/// Until every write is answered, and until all are found.
+fn write_ours(folder: &Path, texts: &[String]) -> (Duration, Duration) {
+    let store = SqliteStore::open(&folder.join("store.db"), Options::default()).unwrap();
+    let store: Arc<dyn Store> = Arc::new(store);
+    let (path, embedder) = (folder.join("index"), Arc::new(BuiltInEmbedder));
+    let index = SearchIndex::open(&path, store.clone(), embedder, IndexOptions::default()).unwrap();
+    let space: WorkspaceName = "space-0".parse().unwrap();
+    let writing = AtomicBool::new(true);
+    let start = Instant::now();
+    let answered = thread::scope(|scope| {
+        scope.spawn(|| {
+            while writing.load(Ordering::SeqCst) {
+                block_on(index.maintain(&space)).unwrap();
+                thread::sleep(MAINTAIN_EVERY);
+            }
+        });
+        write_all(&*store, texts);
+        writing.store(false, Ordering::SeqCst);
+        start.elapsed()
+    });
+    search(&index, &texts[WRITTEN - 1]);
+    let found = start.elapsed();
+    let status = block_on(index.status(&space)).unwrap();
+    assert_eq!((status.memories, status.indexed), (WRITTEN as u64, status.newest));
+    (answered, found)
+}
+
+fn write_all(store: &dyn Store, texts: &[String]) {
+    thread::scope(|scope| {
+        for share in texts.chunks(WRITTEN / WRITERS) {
+            scope.spawn(move || share.iter().for_each(|text| write_one(store, text)));
+        }
+    });
+}
+
+fn write_one(store: &dyn Store, text: &str) {
+    let mut command = Command::new("space-0".parse().unwrap(), UnixMs(1_700_000_000_000));
+    let body = MemoryBody { text: text.to_owned(), ..MemoryBody::default() };
+    command.puts.push(Put::NewMemory(Box::new(MemoryDraft { body, content: None })));
+    block_on(store.apply(vec![command])).unwrap().remove(0).unwrap();
 }
 
 /// One run: so many memories, in workspaces of so many.
@@ -190,13 +272,18 @@ fn workspace(number: usize, per_workspace: usize) -> String {
     format!("space-{}", number / per_workspace)
 }
 
-fn fill_fts(path: &Path, texts: &Texts, size: usize, per: usize) -> (Connection, Duration) {
-    let mut db = Connection::open(path).unwrap();
+fn open_fts(path: &Path) -> Connection {
+    let db = Connection::open(path).unwrap();
     db.execute_batch(
         "pragma journal_mode = wal; pragma synchronous = full;
          create virtual table memory using fts5(text, space unindexed, tokenize = 'porter');",
     )
     .unwrap();
+    db
+}
+
+fn fill_fts(path: &Path, texts: &Texts, size: usize, per: usize) -> (Connection, Duration) {
+    let mut db = open_fts(path);
     let mut rng = Rng::with_seed(2);
     let start = Instant::now();
     for batch in 0..size / BATCH {
