@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
-use spine_protocol::{AgentName, MemoryId, WorkspaceName};
+use spine_protocol::{MemoryId, WorkspaceName};
 use spine_retrieval::{BuiltInEmbedder, IndexOptions, Recipe, SearchIndex};
 use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::{
-    Applied, Command, Filter, Kind, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store,
-    UnixMs,
+    Applied, Author, Command, Filter, Kind, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery,
+    Store, UnixMs,
 };
 
 const HITS: usize = 10;
@@ -79,7 +79,7 @@ fn fill(store: &dyn Store, number: usize, conversation: &Value) -> Vec<Question>
 fn store_turn(store: &dyn Store, workspace: &WorkspaceName, turn: &Value) -> MemoryId {
     let text = |name: &str| turn[name].as_str().unwrap().to_owned();
     // Agents are named without spaces.
-    let author: AgentName = text("author").replace(' ', "-").parse().unwrap();
+    let author: Author = text("author").replace(' ', "-").parse().unwrap();
     let body = MemoryBody {
         text: text("text"),
         kind: Kind::CONVERSATION.parse().unwrap(),

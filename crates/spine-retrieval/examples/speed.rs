@@ -1,16 +1,19 @@
 //! Search and index speed beside SQLite FTS5 in the same run, as ratios.
 //!
-//! `cargo run --release -p spine-retrieval --example speed [-- --million]`
+//! `cargo run --release -p spine-retrieval --example speed [-- SIZE ...]`, 10000 and 100000 unless told.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rusqlite::Connection;
-use spine_protocol::WorkspaceName;
-use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
+use spine_protocol::{MemoryId, WorkspaceName};
+use spine_retrieval::{BuiltInEmbedder, IndexLimits, IndexOptions, Recipe, SearchIndex};
+use spine_sqlite::{Options, SqliteStore};
 use spine_store::testing::{ManualClock, ModelStore, block_on};
 use spine_store::{
     Command, Filter, MemoryBody, MemoryDraft, Put, Retriever, SearchQuery, Store, UnixMs,
@@ -22,15 +25,93 @@ const BATCH: usize = 1_000;
 const THREAD_MEMORIES: usize = 40;
 const SMALL_WORKSPACE: usize = 1_000;
 const HITS: usize = 10;
+const PLANTED: usize = 100;
+const WRITERS: usize = 100;
+const WRITTEN: usize = 40_000;
+const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
 
 fn main() {
-    let million = std::env::args().any(|arg| arg == "--million");
-    for size in [10_000, 100_000, 1_000_000] {
-        if size < 1_000_000 || million {
-            compare(size, size);
-            compare(size, SMALL_WORKSPACE);
-        }
+    write_and_index();
+    let told: Vec<usize> = std::env::args().skip(1).map(|size| size.parse().unwrap()).collect();
+    for size in if told.is_empty() { vec![10_000, 100_000] } else { told } {
+        compare(size, size);
+        compare(size, SMALL_WORKSPACE);
     }
+}
+
+/// Storing and indexing by many writers at once, each waiting for its answer, beside FTS5 that gets the
+/// same memories in transactions of as many.
+fn write_and_index() {
+    println!("{WRITTEN} memories by {WRITERS} writers");
+    let (texts, folder) = (Texts::new(), tempfile::tempdir().unwrap());
+    let mut rng = Rng::with_seed(2);
+    let drawn: Vec<String> = (0..WRITTEN).map(|_| texts.draw(&mut rng)).collect();
+    let fts = write_fts(&folder.path().join("fts.db"), &drawn);
+    let (answered, found) = write_ours(folder.path(), &drawn);
+    for (name, took) in [("answered", answered), ("indexed", found)] {
+        println!(
+            "{name:<8} {:>9.0} memories/s   fts5 {:>9.0}/s   ratio {:.2}",
+            per_second(WRITTEN, took),
+            per_second(WRITTEN, fts),
+            fts.as_secs_f64() / took.as_secs_f64()
+        );
+    }
+}
+
+fn write_fts(path: &Path, texts: &[String]) -> Duration {
+    let mut db = open_fts(path);
+    let start = Instant::now();
+    for group in texts.chunks(WRITERS) {
+        let transaction = db.transaction().unwrap();
+        for text in group {
+            let sql = "insert into memory (text, space) values (?1, 'space-0')";
+            transaction.prepare_cached(sql).unwrap().execute([text]).unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+    start.elapsed()
+}
+
+/// Until every write is answered, and until all are found.
+fn write_ours(folder: &Path, texts: &[String]) -> (Duration, Duration) {
+    let store = SqliteStore::open(&folder.join("store.db"), Options::default()).unwrap();
+    let store: Arc<dyn Store> = Arc::new(store);
+    let (path, embedder) = (folder.join("index"), Arc::new(BuiltInEmbedder));
+    let index = SearchIndex::open(&path, store.clone(), embedder, IndexOptions::default()).unwrap();
+    let space: WorkspaceName = "space-0".parse().unwrap();
+    let writing = AtomicBool::new(true);
+    let start = Instant::now();
+    let answered = thread::scope(|scope| {
+        scope.spawn(|| {
+            while writing.load(Ordering::SeqCst) {
+                block_on(index.maintain(&space)).unwrap();
+                thread::sleep(MAINTAIN_EVERY);
+            }
+        });
+        write_all(&*store, texts);
+        writing.store(false, Ordering::SeqCst);
+        start.elapsed()
+    });
+    search(&index, &texts[WRITTEN - 1]);
+    let found = start.elapsed();
+    let status = block_on(index.status(&space)).unwrap();
+    assert_eq!((status.memories, status.indexed), (WRITTEN as u64, status.newest));
+    (answered, found)
+}
+
+fn write_all(store: &dyn Store, texts: &[String]) {
+    thread::scope(|scope| {
+        for share in texts.chunks(WRITTEN / WRITERS) {
+            scope.spawn(move || share.iter().for_each(|text| write_one(store, text)));
+        }
+    });
+}
+
+fn write_one(store: &dyn Store, text: &str) {
+    let mut command = Command::new("space-0".parse().unwrap(), UnixMs(1_700_000_000_000));
+    let body = MemoryBody { text: text.to_owned(), ..MemoryBody::default() };
+    command.puts.push(Put::NewMemory(Box::new(MemoryDraft { body, content: None })));
+    block_on(store.apply(vec![command])).unwrap().remove(0).unwrap();
 }
 
 /// One run: so many memories, in workspaces of so many.
@@ -61,7 +142,67 @@ fn compare(size: usize, per_workspace: usize) {
         resident_mb() - before
     );
     drop(index);
-    cold_start(&path, store, &queries[0]);
+    cold_start(&path, store.clone(), &queries[0]);
+    if size == per_workspace {
+        overlaps(&path, store, &queries);
+    }
+}
+
+/// How many of the best by words, and by meaning, are found as when nothing is left out.
+fn overlaps(path: &Path, store: Arc<ModelStore>, queries: &[String]) {
+    let whole = Recipe::default();
+    let words = Recipe { words: 1.0, meaning: 0.0, ..whole };
+    let meaning = Recipe { words: 0.0, meaning: 1.0, ..whole };
+    let limits = IndexLimits::default();
+    let exact =
+        IndexLimits { read_postings_max: u64::MAX, exact_vectors_max: usize::MAX, ..limits };
+    for (name, recipe, count) in
+        [("words", words, 150), ("meaning", meaning, 150), ("hits", whole, HITS)]
+    {
+        let found = |limits| {
+            hits_of_each(path, store.clone(), IndexOptions { recipe, limits }, queries, count)
+        };
+        let (wanted, found) = (found(exact), found(limits));
+        let same = |(wanted, found): (&Vec<MemoryId>, &Vec<MemoryId>)| {
+            wanted.iter().filter(|id| found.contains(id)).count()
+        };
+        let all: usize = wanted.iter().map(Vec::len).sum();
+        let same: usize = wanted.iter().zip(&found).map(same).sum();
+        println!("overlap  {name} {:.3} of the best {count}", same as f64 / all as f64);
+    }
+    for (name, limits) in [("bounded", limits), ("exact", exact)] {
+        let options = IndexOptions { recipe: meaning, limits };
+        println!("planted  {name} {:.3} found by meaning", planted(path, store.clone(), options));
+    }
+}
+
+/// How often a memory is among the hits for every second word of it.
+fn planted(path: &Path, store: Arc<ModelStore>, options: IndexOptions) -> f64 {
+    let (texts, mut rng) = (Texts::new(), Rng::with_seed(2));
+    let every_second = |text: String| text.split(' ').step_by(2).collect::<Vec<_>>().join(" ");
+    let asked: Vec<String> = (0..PLANTED).map(|_| every_second(texts.draw(&mut rng))).collect();
+    let found = hits_of_each(path, store, options, &asked, HITS);
+    let is_found = |(number, hits): (usize, &Vec<MemoryId>)| {
+        hits.iter().any(|id| id.number() == number as u64 + 1)
+    };
+    found.iter().enumerate().filter(|each| is_found(*each)).count() as f64 / PLANTED as f64
+}
+
+fn hits_of_each(
+    path: &Path,
+    store: Arc<ModelStore>,
+    options: IndexOptions,
+    queries: &[String],
+    limit: usize,
+) -> Vec<Vec<MemoryId>> {
+    let index = SearchIndex::open(path, store, Arc::new(BuiltInEmbedder), options).unwrap();
+    let space = "space-0".parse().unwrap();
+    let hits = |text: &String| {
+        let asked = SearchQuery { limit, ..query(text) };
+        let answer = block_on(index.search(&space, asked)).unwrap();
+        answer.hits.iter().map(|hit| hit.id).collect()
+    };
+    queries.iter().map(hits).collect()
 }
 
 /// How long each search took, sorted, and what one computed on average.
@@ -131,13 +272,18 @@ fn workspace(number: usize, per_workspace: usize) -> String {
     format!("space-{}", number / per_workspace)
 }
 
-fn fill_fts(path: &Path, texts: &Texts, size: usize, per: usize) -> (Connection, Duration) {
-    let mut db = Connection::open(path).unwrap();
+fn open_fts(path: &Path) -> Connection {
+    let db = Connection::open(path).unwrap();
     db.execute_batch(
         "pragma journal_mode = wal; pragma synchronous = full;
          create virtual table memory using fts5(text, space unindexed, tokenize = 'porter');",
     )
     .unwrap();
+    db
+}
+
+fn fill_fts(path: &Path, texts: &Texts, size: usize, per: usize) -> (Connection, Duration) {
+    let mut db = open_fts(path);
     let mut rng = Rng::with_seed(2);
     let start = Instant::now();
     for batch in 0..size / BATCH {

@@ -135,6 +135,12 @@ impl Committed {
         self.searcher.doc_freq(&self.term(Source::Words, workspace, term))
     }
 
+    /// Documents of a workspace, deleted ones too.
+    pub(crate) fn count(&self, workspace: &str) -> tantivy::Result<usize> {
+        let term = Term::from_field_text(self.fields.workspace, workspace);
+        Ok(self.searcher.doc_freq(&term)? as usize)
+    }
+
     /// Calls back with segment, document and count of every posting of a term.
     pub(crate) fn postings(
         &self,

@@ -18,6 +18,8 @@ const DELETED_SHARE_MAX: f32 = 0.3;
 /// One memory's new state on its way to disk.
 pub(crate) struct Write {
     pub(crate) number: u32,
+    /// Whether the index may have an earlier state of it.
+    pub(crate) known: bool,
     /// `None` takes the memory out.
     pub(crate) document: Option<TantivyDocument>,
 }
@@ -98,7 +100,9 @@ impl Disk {
         }
         writing.pending += writes.len();
         for write in writes {
-            writing.writer.delete_term(self.fields.key(workspace, write.number));
+            if write.known {
+                writing.writer.delete_term(self.fields.key(workspace, write.number));
+            }
             if let Some(document) = write.document {
                 writing.writer.add_document(document)?;
             }

@@ -54,14 +54,16 @@ impl Fresh {
     }
 
     /// For disk and for memory.
-    pub(crate) fn split(self, fields: &Fields, workspace: &str) -> (Write, Entry) {
+    pub(crate) fn split(self, fields: &Fields, workspace: &str, space: &Space) -> (Write, Entry) {
+        // A space holds every number that disk does.
+        let known = (self.number() as usize) < space.numbers();
         match self {
             Self::Live { record, terms, .. } => {
                 let document = Some(fields.document(workspace, &record, &terms));
-                (Write { number: record.number, document }, Entry::Live(record))
+                (Write { number: record.number, known, document }, Entry::Live(record))
             }
             Self::Gone { number, change } => {
-                (Write { number, document: None }, Entry::Gone { number, change })
+                (Write { number, known, document: None }, Entry::Gone { number, change })
             }
         }
     }

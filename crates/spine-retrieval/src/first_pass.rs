@@ -2,16 +2,22 @@
 //!
 //! Few memories are scored one by one. Among many, the postings of the rarest terms lead to those that
 //! can be among the best, until the terms that are left cannot lift any other memory so far; then these
-//! are scored exactly. The result is the same either way, and does not depend on how the index is cut
-//! into segments.
+//! are scored exactly. The result is the same either way.
+//!
+//! Common words have long postings and say little. Once a bound of postings is read, the words that are
+//! left no longer bring new memories: those that lead so far are scored exactly, with every word. Which
+//! words these are depends only on how often they stand in the workspace, and who leads only on the
+//! memories themselves: never on another workspace, nor on how the index is cut into segments.
 
 use crate::best::{Best, Scored};
 use crate::committed::Source;
 use crate::date_words::DatePart;
+use crate::limits::MEMORIES_PER_READ;
 use crate::narrowed::Passing;
 use crate::question::QueryTerm;
 use crate::recipe::{CANDIDATES, FIRST_B, FIRST_K1};
 use crate::space::{Slot, Space};
+use crate::term_key::{COUNT_MAX, count_of};
 
 /// Room for rounding when partial sums, added in another order, are compared.
 const ROUNDING: f64 = 1e-9;
@@ -48,16 +54,16 @@ struct Scorer<'q> {
 impl Scorer<'_> {
     fn score_all(&self, space: &Space, numbers: impl Iterator<Item = u32>, best: &mut Best<f64>) {
         for number in numbers {
-            let score = space.slot(number).map_or(0.0, |slot| self.score(slot));
+            let score = space.slot(number).map_or(0.0, |slot| self.score(space, slot));
             if score > 0.0 {
                 best.push(score, number);
             }
         }
     }
 
-    fn score(&self, slot: &Slot) -> f64 {
+    fn score(&self, space: &Space, slot: &Slot) -> f64 {
         let norm = self.norm(slot.length);
-        let mut own = slot.terms.iter().peekable();
+        let mut own = space.terms(slot).iter().peekable();
         let mut score = 0.0;
         for term in self.terms {
             while own.next_if(|count| count.key() < term.key).is_some() {}
@@ -85,22 +91,60 @@ struct List<'q> {
     term: &'q QueryTerm,
     source: Source,
     most: f64,
+    /// Live memories in it.
+    memories: u64,
 }
 
+impl List<'_> {
+    /// How often it has a memory.
+    fn count_in(&self, space: &Space, slot: &Slot) -> u32 {
+        match self.source {
+            Source::Dates => u32::from(self.term.date.names(slot.date)),
+            Source::Words => count_of(space.terms(slot), self.term.key),
+        }
+    }
+}
+
+/// What a posting adds to a score.
+struct Gains {
+    /// `None` where every posting adds the same.
+    saturation: Option<(f64, f64)>,
+    most: f64,
+}
+
+impl Gains {
+    fn new(list: &List<'_>, scorer: &Scorer<'_>) -> Self {
+        let constant = FIRST_K1 * (1.0 - FIRST_B);
+        let by_length = FIRST_K1 * FIRST_B / scorer.average;
+        let saturation = (list.source == Source::Words).then_some((constant, by_length));
+        Self { saturation, most: list.most }
+    }
+
+    #[inline]
+    fn of(&self, length: u32, count: u32) -> f32 {
+        let Some((constant, by_length)) = self.saturation else { return self.most as f32 };
+        let count = f64::from(count.min(COUNT_MAX));
+        (self.most * count / (count + constant + by_length * f64::from(length))) as f32
+    }
+}
+
+/// Those that add most, first; among equal ones the order is still a fixed one.
 fn lists(terms: &[QueryTerm]) -> Vec<List<'_>> {
     let text = terms.iter().map(|term| {
         let most = term.count * term.text_idf * (FIRST_K1 + 1.0);
-        List { term, source: Source::Words, most }
+        List { term, source: Source::Words, most, memories: term.in_texts }
     });
     let dated = terms.iter().filter(|term| term.date != DatePart::Nothing);
-    let date =
-        dated.map(|term| List { term, source: Source::Dates, most: term.count * term.date_idf });
+    let date = dated.map(|term| {
+        let most = term.count * term.date_idf;
+        List { term, source: Source::Dates, most, memories: term.in_dates }
+    });
     let mut lists: Vec<List<'_>> = text.chain(date).collect();
     lists.sort_by(|a, b| b.most.total_cmp(&a.most));
     lists
 }
 
-/// A set of memories that holds the best by words.
+/// A set of memories that holds the best by words: surely, or nearly where the bound is reached.
 fn reach(
     space: &Space,
     workspace: &str,
@@ -109,14 +153,20 @@ fn reach(
 ) -> tantivy::Result<Vec<u32>> {
     let lists = lists(scorer.terms);
     let mut left: f64 = lists.iter().map(|list| list.most).sum();
+    let mut room = space.limits.read_postings_max.max(space.live as u64 / MEMORIES_PER_READ);
     let mut sums = Sums::new(space.numbers());
-    sums.add_tail(space, scorer, passing);
     for list in &lists {
-        sums.add_list(space, workspace, list, scorer, passing)?;
-        left -= list.most;
-        if sums.lowest_of_best().is_some_and(|lowest| lowest > left + ROUNDING) {
+        // Looking costs as much as reading a short list.
+        if list.memories > sums.touched.len() as u64 && sums.are_enough(left) {
             break;
         }
+        if list.memories > room && sums.touched.len() >= space.limits.leading_memories_max {
+            return Ok(sums.leading(space.limits.leading_memories_max));
+        }
+        sums.add_tail(space, list, scorer, passing);
+        sums.add_list(space, workspace, list, scorer, passing)?;
+        room = room.saturating_sub(list.memories);
+        left -= list.most;
     }
     Ok(sums.within_reach(left))
 }
@@ -142,11 +192,14 @@ impl Sums {
         }
     }
 
-    fn add_tail(&mut self, space: &Space, scorer: &Scorer<'_>, passing: &Passing) {
+    /// Adds what is not on disk, in the same steps as what is: the sums must be the same bit by bit.
+    fn add_tail(&mut self, space: &Space, list: &List<'_>, scorer: &Scorer<'_>, passing: &Passing) {
+        let gains = Gains::new(list, scorer);
         for number in space.tail.keys().filter(|number| passing.contains(space, **number)) {
-            let score = space.slot(*number).map_or(0.0, |slot| scorer.score(slot));
-            if score > 0.0 {
-                self.add(*number, score as f32);
+            let Some(slot) = space.slot(*number) else { continue };
+            let count = list.count_in(space, slot);
+            if count > 0 {
+                self.add(*number, gains.of(slot.length, count));
             }
         }
     }
@@ -161,22 +214,31 @@ impl Sums {
     ) -> tantivy::Result<()> {
         let key = (list.source, workspace, list.term.text.as_str());
         let all_pass = matches!(passing, Passing::All { .. }) && space.expiring == 0;
+        let gains = Gains::new(list, scorer);
         space.committed.postings(key, |segment, document, count| {
             let documents = space.documents.get(segment);
             let number = documents.and_then(|all| all.get(document as usize)).copied();
             let Some(number) = number.filter(|number| *number != 0) else { return };
             let Some(length) = space.posted_length(number) else { return };
             if all_pass || passing.contains(space, number) {
-                self.add(number, gain(list, scorer, length, count) as f32);
+                self.add(number, gains.of(length, count));
             }
         })
     }
 
+    /// Whether the best so far cannot be overtaken by what was never met.
+    fn are_enough(&self, left: f64) -> bool {
+        self.lowest_of_best().is_some_and(|lowest| lowest > left + ROUNDING)
+    }
+
+    fn figures(&self) -> impl Iterator<Item = Scored<f32>> {
+        let sum = |number: &u32| self.sums.get(*number as usize).copied().unwrap_or_default();
+        self.touched.iter().map(move |number| (sum(number), *number))
+    }
+
     fn lowest_of_best(&self) -> Option<f64> {
         let mut best = Best::new(CANDIDATES);
-        for number in &self.touched {
-            best.push(self.sums.get(*number as usize).copied().unwrap_or_default(), *number);
-        }
+        self.figures().for_each(|(sum, number)| best.push(sum, number));
         best.floor().map(f64::from).map(|lowest| lowest * (1.0 - f64::from(SUM_ERROR)))
     }
 
@@ -188,17 +250,14 @@ impl Sums {
         touched.retain(|number| sums.get(*number as usize).is_some_and(|sum| *sum >= needed));
         touched
     }
+
+    /// Those that lead so far.
+    fn leading(self, limit: usize) -> Vec<u32> {
+        let mut best = Best::new(limit);
+        self.figures().for_each(|(sum, number)| best.push(sum, number));
+        best.into_sorted().into_iter().map(|(_, number)| number).collect()
+    }
 }
 
 /// More than adding a few hundred single-precision numbers can be off.
 const SUM_ERROR: f32 = 1e-4;
-
-fn gain(list: &List<'_>, scorer: &Scorer<'_>, length: u32, count: u32) -> f64 {
-    match list.source {
-        Source::Dates => list.most,
-        Source::Words => {
-            let saturated = saturated(f64::from(count), scorer.norm(length));
-            list.term.count * list.term.text_idf * saturated
-        }
-    }
-}

@@ -147,7 +147,7 @@ impl SearchIndex {
             let after = space.read_to;
             let news = fresh.into_iter().filter(|row| row.change() > after);
             let (writes, rows): (Vec<_>, Vec<_>) =
-                news.map(|row| row.split(self.disk.fields(), workspace.as_str())).unzip();
+                news.map(|row| row.split(self.disk.fields(), workspace.as_str(), &space)).unzip();
             let to = to.max(after);
             let fed = self.disk.feed(space.life, workspace.as_str(), (after, to), writes);
             let Some(pending) = fed.map_err(|error| broken(&error))? else { return Ok(false) };
@@ -217,8 +217,10 @@ impl SearchIndex {
         let same = |row: &Fresh| space.slot(row.number()).is_some_and(|s| s.change == row.change());
         let fresh: Vec<Fresh> =
             fresh.into_iter().filter(|row| row.has_vector() && same(row)).collect();
-        let (writes, rows): (Vec<_>, Vec<_>) =
-            fresh.into_iter().map(|row| row.split(self.disk.fields(), workspace.as_str())).unzip();
+        let (writes, rows): (Vec<_>, Vec<_>) = fresh
+            .into_iter()
+            .map(|row| row.split(self.disk.fields(), workspace.as_str(), &space))
+            .unzip();
         let at = (space.read_to, space.read_to);
         let fed = self.disk.feed(space.life, workspace.as_str(), at, writes);
         if fed.map_err(|error| broken(&error))?.is_some() {

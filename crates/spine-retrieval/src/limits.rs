@@ -1,6 +1,7 @@
 //! Every bound of the index, with its unit last.
 
-/// Where one way of searching ends and the next begins. None of them changes what words find.
+/// Where one way of searching ends and the next begins. None of them changes what words find, but for
+/// `read_postings_max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexLimits {
     /// Memories that are written to the index but not committed; when it fills, a commit follows.
@@ -9,6 +10,11 @@ pub struct IndexLimits {
     pub bulk_tail_memories_max: usize,
     /// Up to so many memories that pass the filter are scored one by one; above, postings lead there.
     pub direct_memories_max: usize,
+    /// Postings that are read for one query. Words so common that theirs do not fit in bring no further
+    /// candidates, once there are as many as the next limit says.
+    pub read_postings_max: u64,
+    /// Memories that lead when the bound of postings is reached, and are scored with every word.
+    pub leading_memories_max: usize,
     /// Up to so many vectors of a workspace are compared exactly; above, a scan of sign bits picks.
     pub exact_vectors_max: usize,
 }
@@ -19,6 +25,8 @@ impl Default for IndexLimits {
             tail_memories_max: 4_096,
             bulk_tail_memories_max: 65_536,
             direct_memories_max: 8_192,
+            read_postings_max: 50_000,
+            leading_memories_max: 2_000,
             exact_vectors_max: 50_000,
         }
     }
@@ -26,6 +34,9 @@ impl Default for IndexLimits {
 
 /// Memories of workspaces that are kept loaded, one workspace at least; the longest unused go first.
 pub const RESIDENT_MEMORIES_MAX: usize = 4_000_000;
+/// In a large workspace one posting is read for so many memories, if that is more than the bound: with
+/// fewer, too many of the best were missed.
+pub const MEMORIES_PER_READ: u64 = 2;
 /// Vectors that a scan of sign bits picks for the exact comparison.
 pub const PICKED_VECTORS_MAX: usize = 2_000;
 /// Terms of one query that count; the rest is not looked at.
@@ -34,6 +45,10 @@ pub const QUERY_TERMS_MAX: usize = 256;
 pub const TERM_BYTES_MAX: usize = 128;
 /// Texts that are embedded in one call.
 pub const EMBED_TEXTS_MAX: usize = 256;
+/// Words whose stems and tokens are remembered by one thread.
+pub const REMEMBERED_WORDS_MAX: usize = 16_384;
+/// Bytes of a word that is worth remembering.
+pub const REMEMBERED_WORD_BYTES_MAX: usize = 32;
 /// The highest number of a memory that can be indexed.
 pub const MEMORY_NUMBER_MAX: u64 = u32::MAX as u64 - 1;
 /// Memory of the index writer.

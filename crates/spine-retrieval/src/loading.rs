@@ -1,11 +1,18 @@
 //! A workspace from disk into memory, and again in step with disk after a commit.
 
 use std::sync::Arc;
+use std::sync::mpsc::{self, SyncSender};
+use std::thread;
 
 use spine_protocol::WorkspaceName;
 
 use crate::committed::{Committed, Records};
+use crate::record::Record;
 use crate::space::{Space, SpaceOptions};
+
+/// Records that are passed on together while loading, and such batches that wait.
+const BATCH_RECORDS: usize = 1_024;
+const WAITING_BATCHES_MAX: usize = 16;
 
 /// The workspace as of a commit.
 pub(crate) fn load(
@@ -16,21 +23,49 @@ pub(crate) fn load(
 ) -> tantivy::Result<Space> {
     let mut space = Space::new(life, options, committed.clone());
     space.read_to = committed.payload.change_of(workspace.as_str());
-    for reader in committed.searcher.segment_readers() {
-        let mut records = Records::open(reader)?;
-        committed.documents(workspace.as_str(), reader, |document, deleted| {
-            match records.read(document) {
-                Some(record) if !deleted => space.load(record),
-                Some(record) => {
-                    record.terms.iter().for_each(|term| space.adjust_frequency(*term, -1));
-                }
-                None => {}
-            }
-        })?;
-    }
+    space.expect(committed.count(workspace.as_str())?);
+    // One thread reads while the other takes in.
+    thread::scope(|scope| {
+        let (sender, batches) = mpsc::sync_channel(WAITING_BATCHES_MAX);
+        let reading = scope.spawn(|| read_all(workspace.as_str(), &committed, sender));
+        batches.iter().flatten().for_each(|read| take(&mut space, read));
+        reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
     space.finish_loading();
     map_documents(workspace, &mut space)?;
     Ok(space)
+}
+
+/// A record and whether it was deleted.
+type Read = (Record, bool);
+
+fn take(space: &mut Space, (record, deleted): Read) {
+    if deleted {
+        record.terms.iter().for_each(|term| space.adjust_frequency(*term, -1));
+    } else {
+        space.load(record);
+    }
+}
+
+fn read_all(
+    workspace: &str,
+    committed: &Committed,
+    sender: SyncSender<Vec<Read>>,
+) -> tantivy::Result<()> {
+    for reader in committed.searcher.segment_readers() {
+        let mut records = Records::open(reader)?;
+        let mut batch = Vec::with_capacity(BATCH_RECORDS);
+        committed.documents(workspace, reader, |document, deleted| {
+            batch.extend(records.read(document).map(|record| (record, deleted)));
+            if batch.len() >= BATCH_RECORDS {
+                let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH_RECORDS));
+                // Whoever no longer listens has given up.
+                sender.send(full).ok();
+            }
+        })?;
+        sender.send(batch).ok();
+    }
+    Ok(())
 }
 
 /// Whether a newer commit is there, or the space has grown so that postings must lead to it.
@@ -55,7 +90,7 @@ pub(crate) fn adopt(
     space.frequency_errors.clear();
     let tail: Vec<u32> = space.tail.keys().copied().collect();
     for number in tail {
-        let terms = space.slot(number).map(|slot| slot.terms.clone()).unwrap_or_default();
+        let terms = space.slot(number).map(|slot| space.terms(slot).to_vec()).unwrap_or_default();
         terms.iter().for_each(|term| space.adjust_frequency(*term, 1));
     }
     discount_stale(workspace, space)?;

@@ -3,53 +3,99 @@
 //! Vectors are stored as each memory's own; neighbours are mixed in when searching. `(v + m × Σ v') · q`
 //! is a sum of products that are at hand, and its length is kept ready. So writing a memory never
 //! rewrites others on disk.
+//!
+//! Among many, a scan of the sign bits of mixed vectors picks those that are compared exactly.
 
 use crate::best::{Best, Scored};
 use crate::limits::PICKED_VECTORS_MAX;
 use crate::narrowed::Passing;
 use crate::recipe::{CANDIDATES, REACH};
 use crate::space::Space;
-use crate::vector::{Vector, bits_apart, dot, sign_bits, vectorized};
+use crate::vector::{Nearness, Planes, Products, Vector, Wide, dot, widely};
 
 /// The best memories by meaning, best first.
 pub(crate) fn by_meaning(space: &Space, query: &Vector, passing: &Passing) -> Vec<Scored<f32>> {
-    if let Passing::Few(numbers) = passing {
-        return best_of(space, query, numbers);
+    match passing {
+        // Mixing anew for each costs five products.
+        Passing::Few(numbers) if numbers.len() * (2 * REACH + 1) < space.numbers() => {
+            best_of(space, query, numbers)
+        }
+        _ if space.live <= space.limits.exact_vectors_max => {
+            select(space, &mixed(space, &products(space, query)), passing, CANDIDATES)
+        }
+        Passing::Few(numbers) => best_of(space, query, numbers),
+        _ => best_of(space, query, &picked(space, query, passing)),
     }
-    if space.live <= space.limits.exact_vectors_max {
-        return select(space, &mixed(space, &products(space, query)), passing, CANDIDATES);
-    }
-    let estimates = mixed(space, &estimates(space, query));
-    let picked = select(space, &estimates, passing, PICKED_VECTORS_MAX);
-    let numbers: Vec<u32> = picked.into_iter().map(|(_, number)| number).collect();
-    best_of(space, query, &numbers)
 }
 
-/// The cosine of one memory, mixed with its neighbours, and the query.
-pub(crate) fn cosine(space: &Space, query: &Vector, number: u32) -> f32 {
-    let near = space.neighbours(number).map(|other| product(space, query, other)).sum::<f32>();
-    blend(space, number, product(space, query, number), near)
+/// Those whose signs are most like the query's, by number: so memory is read in one direction.
+fn picked(space: &Space, query: &Vector, passing: &Passing) -> Vec<u32> {
+    let query = Planes::new(&query.values);
+    let figures = widely(Nearness { bits: space.bits(), query: &query });
+    let picked = select(space, &figures, passing, PICKED_VECTORS_MAX);
+    let mut numbers: Vec<u32> = picked.into_iter().map(|(_, number)| number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// The cosines of some memories, each mixed with its neighbours, and the query.
+pub(crate) fn cosines(space: &Space, query: &Vector, numbers: &[u32]) -> Vec<f32> {
+    widely(Cosines { space, query, numbers })
+}
+
+struct Cosines<'s> {
+    space: &'s Space,
+    query: &'s Vector,
+    numbers: &'s [u32],
+}
+
+impl Wide for Cosines<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn work(self) -> Vec<f32> {
+        let mut cosines = Vec::with_capacity(self.numbers.len());
+        for number in self.numbers {
+            let mut near = 0.0;
+            for other in self.space.neighbours(*number) {
+                near += self.product(other);
+            }
+            cosines.push(blend(self.space, *number, self.product(*number), near));
+        }
+        cosines
+    }
+}
+
+impl Cosines<'_> {
+    #[inline(always)]
+    fn product(&self, number: u32) -> f32 {
+        let product = dot(self.space.vector(number), &self.query.values) as f32;
+        product * self.space.scale(number) * self.query.scale
+    }
 }
 
 fn blend(space: &Space, number: u32, own: f32, near: f32) -> f32 {
     (own + space.mix() * near) / space.norm(number)
 }
 
-fn product(space: &Space, query: &Vector, number: u32) -> f32 {
-    dot(space.vector(number), &query.values) as f32 * space.scale(number) * query.scale
-}
-
 fn best_of(space: &Space, query: &Vector, numbers: &[u32]) -> Vec<Scored<f32>> {
     let mut best = Best::new(CANDIDATES);
-    vectorized(|| numbers.iter().for_each(|n| best.push(cosine(space, query, *n), *n)));
+    let cosines = cosines(space, query, numbers);
+    cosines.iter().zip(numbers).for_each(|(cosine, number)| best.push(*cosine, *number));
     best.into_sorted()
 }
 
-fn select(space: &Space, cosines: &[f32], passing: &Passing, limit: usize) -> Vec<Scored<f32>> {
+fn select<F: PartialOrd + Copy>(
+    space: &Space,
+    figures: &[F],
+    passing: &Passing,
+    limit: usize,
+) -> Vec<Scored<F>> {
+    let all_pass = matches!(passing, Passing::All { .. }) && space.is_dense();
     let mut best = Best::new(limit);
-    for (number, cosine) in cosines.iter().enumerate() {
-        if best.admits(*cosine) && passing.contains(space, number as u32) {
-            best.push(*cosine, number as u32);
+    for (number, figure) in (0u32..).zip(figures).skip(1) {
+        if best.admits(*figure) && (all_pass || passing.contains(space, number)) {
+            best.push(*figure, number);
         }
     }
     best.into_sorted()
@@ -57,24 +103,10 @@ fn select(space: &Space, cosines: &[f32], passing: &Passing, limit: usize) -> Ve
 
 /// The product of every vector and the query.
 fn products(space: &Space, query: &Vector) -> Vec<f32> {
-    let (vectors, dimensions, scales) = space.vectors();
-    let each = vectors.chunks_exact(dimensions.max(1)).zip(scales);
-    let product =
-        |(vector, scale): (&[i8], &f32)| dot(vector, &query.values) as f32 * scale * query.scale;
-    vectorized(|| each.map(product).collect())
-}
-
-/// The same, estimated from the share of signs that differ.
-fn estimates(space: &Space, query: &Vector) -> Vec<f32> {
-    let bits: Vec<u64> = sign_bits(&query.values).collect();
-    let dimensions = query.values.len().max(1) as f32;
-    let angle = |apart: usize| (std::f32::consts::PI * apart as f32 / dimensions).cos();
-    let cosines: Vec<f32> = (0..=query.values.len()).map(angle).collect();
-    let each = space.bits().chunks_exact(space.bit_words().max(1));
-    let estimate = |vector: &[u64]| {
-        cosines.get(bits_apart(vector, &bits) as usize).copied().unwrap_or_default()
-    };
-    vectorized(|| each.map(estimate).collect())
+    let (vectors, scales) = space.vectors();
+    let products = widely(Products { vectors, query: &query.values });
+    let scaled = |(product, scale): (i32, &f32)| product as f32 * scale * query.scale;
+    products.into_iter().zip(scales).map(scaled).collect()
 }
 
 /// Mixes neighbours into every figure.

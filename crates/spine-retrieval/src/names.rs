@@ -10,14 +10,21 @@ pub(crate) const NO_NAME: u32 = u32::MAX;
 pub(crate) struct Names {
     numbers: HashMap<String, u32>,
     names: Vec<String>,
+    /// The one that was asked for last: often it is the next one too.
+    last: u32,
 }
 
 impl Names {
     /// The number of a name, a new one if need be.
     pub(crate) fn intern(&mut self, name: &str) -> u32 {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
+        if self.names.get(self.last as usize).is_some_and(|last| last == name) {
+            return self.last;
         }
+        self.last = self.number(name).unwrap_or_else(|| self.add(name));
+        self.last
+    }
+
+    fn add(&mut self, name: &str) -> u32 {
         let number = self.names.len() as u32;
         self.names.push(name.to_owned());
         self.numbers.insert(name.to_owned(), number);

@@ -59,6 +59,9 @@ pub(crate) struct QueryTerm {
     /// How often it stands in the query.
     pub(crate) count: f64,
     pub(crate) date: DatePart,
+    /// Live memories with it in their text, and in their date.
+    pub(crate) in_texts: u64,
+    pub(crate) in_dates: u64,
     /// Rarity among texts, among dates, and among texts with their context.
     pub(crate) text_idf: f64,
     pub(crate) date_idf: f64,
@@ -89,11 +92,13 @@ fn weigh(space: &Space, workspace: &str, text: String, count: f64) -> tantivy::R
     let key = term_key(&text);
     let error = space.frequency_errors.get(&key).copied().unwrap_or_default();
     let on_disk = space.committed.frequency(workspace, &text)?;
-    let in_texts = on_disk.saturating_add_signed(error) as f64;
     let date = DatePart::of_term(&text);
-    let in_dates = space.date_count(date) as f64;
+    let counts = (on_disk.saturating_add_signed(error), space.date_count(date));
+    let (in_texts, in_dates) = (counts.0 as f64, counts.1 as f64);
     let all = space.live as f64;
     Ok(QueryTerm {
+        in_texts: counts.0,
+        in_dates: counts.1,
         key,
         count,
         date,

@@ -7,12 +7,13 @@ use spine_store::{Hit, ScorePart};
 
 use crate::best::best_first;
 use crate::first_pass::{average_length, by_words};
-use crate::meaning::{by_meaning, cosine};
+use crate::meaning::{by_meaning, cosines};
 use crate::narrowed::Passing;
 use crate::question::{Named, QueryTerm, query_terms};
 use crate::recipe::{DATE_WORDS, EXPANDED, REACH, Recipe, SECOND_B, SECOND_K1};
 use crate::space::{Slot, Space};
-use crate::vector::{Vector, vectorized};
+use crate::term_key::TermCount;
+use crate::vector::Vector;
 
 /// Parts of a score, in the order in which they are explained.
 const PARTS: [&str; 6] = ["words", "meaning", "author", "thread", "asks", "answer"];
@@ -106,8 +107,8 @@ impl Search<'_> {
             + DATE_WORDS * self.recipe.dates;
         let norm = SECOND_K1 * (1.0 - SECOND_B + SECOND_B * length / average);
         let (mut own, mut around) = (vec![0.0; terms.len()], vec![0.0; terms.len()]);
-        add_counts(slot, terms, &mut own);
-        near.iter().for_each(|slot| add_counts(slot, terms, &mut around));
+        add_counts(self.space.terms(slot), terms, &mut own);
+        near.iter().for_each(|slot| add_counts(self.space.terms(slot), terms, &mut around));
         let gain = |((term, own), around): ((&QueryTerm, f64), f64)| {
             let dated = f64::from(u8::from(term.date.names(slot.date)));
             let found = own + self.recipe.neighbour_words * around + self.recipe.dates * dated;
@@ -119,8 +120,9 @@ impl Search<'_> {
     /// Cosines, from the lowest of the candidates, 0, to the highest, 1.
     fn meanings(&self, candidates: &BTreeSet<u32>) -> Vec<f64> {
         let Some(vector) = self.vector else { return vec![0.0; candidates.len()] };
-        let cosine = |number: &u32| f64::from(cosine(self.space, vector, *number));
-        let cosines: Vec<f64> = vectorized(|| candidates.iter().map(cosine).collect());
+        let numbers: Vec<u32> = candidates.iter().copied().collect();
+        let cosines = cosines(self.space, vector, &numbers);
+        let cosines: Vec<f64> = cosines.into_iter().map(f64::from).collect();
         let lowest = cosines.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = cosines.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let span = (highest - lowest).max(1e-9);
@@ -191,8 +193,8 @@ impl BaseScore {
 }
 
 /// Adds how often each term stands in a memory; both are sorted, so one walk does.
-fn add_counts(slot: &Slot, terms: &[QueryTerm], counts: &mut [f64]) {
-    let mut own = slot.terms.iter().peekable();
+fn add_counts(own: &[TermCount], terms: &[QueryTerm], counts: &mut [f64]) {
+    let mut own = own.iter().peekable();
     for (term, count) in terms.iter().zip(counts) {
         while own.next_if(|count| count.key() < term.key).is_some() {}
         *count += own.next_if(|count| count.key() == term.key).map_or(0.0, |count| count.count());

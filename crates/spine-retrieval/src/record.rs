@@ -171,10 +171,14 @@ fn take_name(rest: &mut &[u64]) -> Option<Option<String>> {
 
 fn take_vector(rest: &mut &[u64]) -> Option<Option<Vector>> {
     let head = take(rest)?;
-    let bytes = take_bytes(rest, head as u32 as usize)?;
-    let values: Vec<i8> = bytes.into_iter().map(|byte| byte as i8).collect();
+    let length = head as u32 as usize;
+    let (words, behind) = rest.split_at_checked(length.div_ceil(8))?;
+    *rest = behind;
+    let mut values = Vec::with_capacity(words.len() * 8);
+    words.iter().for_each(|word| values.extend(word.to_le_bytes().map(|byte| byte as i8)));
+    values.truncate(length);
     let scale = f32::from_bits((head >> 32) as u32);
-    Some((!values.is_empty()).then_some(Vector { values, scale }))
+    Some((length > 0).then_some(Vector { values, scale }))
 }
 
 #[cfg(test)]

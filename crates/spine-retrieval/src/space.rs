@@ -4,17 +4,27 @@
 //! and about 150 bytes besides. Word frequencies stay on disk, in the postings; here is only by how
 //! much they are off.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::thread;
 
 use crate::committed::Committed;
 use crate::date_words::{DatePart, DateWords};
+use crate::fast_map::FastMap;
 use crate::limits::IndexLimits;
 use crate::names::{NO_NAME, Names};
-use crate::recipe::REACH;
 use crate::record::Record;
 use crate::term_key::TermCount;
-use crate::vector::{Vector, dot, sign_bits};
+use crate::vector::{BLOCK_WORDS, Vector, Wide, add_scaled, length, sign_bits, widely};
+
+/// Terms of memories that are gone are cleared away when there are more, and more than of live ones.
+const UNUSED_TERMS_MAX: usize = 4_096;
+
+/// Vectors that are worth a thread of their own.
+const MEASURED_MIN: usize = 4_096;
+
+/// Different terms of a memory, roughly.
+const EXPECTED_TERMS: usize = 16;
 
 /// What is kept of one memory besides its vector. The default is no memory.
 #[derive(Debug, Clone, Default)]
@@ -35,8 +45,12 @@ pub(crate) struct Slot {
     pub(crate) subject: u32,
     pub(crate) kind: u32,
     pub(crate) tags: Box<[u32]>,
-    pub(crate) terms: Box<[TermCount]>,
+    /// Where its terms begin, and how many there are.
+    terms: (usize, u32),
 }
+
+/// The memories just before and just behind in the thread; 0 is none.
+type Links = (u32, u32);
 
 /// The interned names of a workspace.
 #[derive(Debug, Default)]
@@ -64,12 +78,17 @@ pub(crate) struct Space {
     /// For each segment, which memory a document stands for; 0 for none of ours.
     pub(crate) documents: Vec<Vec<u32>>,
     /// By how much the frequencies on disk are off.
-    pub(crate) frequency_errors: HashMap<u64, i64>,
+    pub(crate) frequency_errors: FastMap<u64, i64>,
     /// Live memories that have no vector yet.
     pub(crate) unembedded: BTreeSet<u32>,
     /// Live memories that expire some day.
     pub(crate) expiring: usize,
     slots: Vec<Slot>,
+    /// The terms of all memories, one behind the other, with those of memories that are gone between.
+    terms: Vec<TermCount>,
+    unused_terms: usize,
+    /// A small column for what each candidate asks several times.
+    links: Vec<Links>,
     /// One more than a memory's length where its postings on disk hold, else 0: small, since every
     /// posting asks for it.
     posted: Vec<u32>,
@@ -79,7 +98,7 @@ pub(crate) struct Space {
     bits: Vec<u64>,
     threads: Vec<Vec<u32>>,
     author_counts: Vec<u32>,
-    date_counts: HashMap<DatePart, u64>,
+    date_counts: FastMap<DatePart, u64>,
     /// When which way of searching is taken.
     pub(crate) limits: IndexLimits,
     model: u64,
@@ -107,10 +126,13 @@ impl Space {
             tail: BTreeMap::new(),
             committed,
             documents: Vec::new(),
-            frequency_errors: HashMap::new(),
+            frequency_errors: FastMap::default(),
             unembedded: BTreeSet::new(),
             expiring: 0,
             slots: Vec::new(),
+            terms: Vec::new(),
+            unused_terms: 0,
+            links: Vec::new(),
             posted: Vec::new(),
             vectors: Vec::new(),
             scales: Vec::new(),
@@ -118,7 +140,7 @@ impl Space {
             bits: Vec::new(),
             threads: Vec::new(),
             author_counts: Vec::new(),
-            date_counts: HashMap::new(),
+            date_counts: FastMap::default(),
             limits: options.limits,
             model: options.model,
             dimensions: options.dimensions,
@@ -132,6 +154,13 @@ impl Space {
         self.slots.get(number as usize).filter(|slot| slot.live)
     }
 
+    /// The terms of a memory, sorted.
+    #[inline]
+    pub(crate) fn terms(&self, slot: &Slot) -> &[TermCount] {
+        let (start, count) = slot.terms;
+        self.terms.get(start..start + count as usize).unwrap_or_default()
+    }
+
     /// The length of a memory whose postings on disk hold.
     #[inline]
     pub(crate) fn posted_length(&self, number: u32) -> Option<u32> {
@@ -142,6 +171,11 @@ impl Space {
         let slot = self.slot(number).filter(|slot| !slot.in_tail);
         let posted = slot.map_or(0, |slot| slot.length + 1);
         self.posted.get_mut(number as usize).into_iter().for_each(|place| *place = posted);
+    }
+
+    /// Whether every number above 0 is a live memory that never expires.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.live + 1 == self.slots.len() && self.expiring == 0
     }
 
     /// Every live memory, by number.
@@ -175,23 +209,31 @@ impl Space {
     }
 
     /// Up to two memories before and two behind in the thread, in order.
-    pub(crate) fn neighbours(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
-        let (members, place) = self.place(number);
-        let from = place.saturating_sub(REACH);
-        let near = members.get(from..members.len().min(place + REACH + 1)).unwrap_or_default();
-        near.iter().copied().filter(move |other| *other != number)
+    #[inline]
+    pub(crate) fn neighbours(&self, number: u32) -> impl Iterator<Item = u32> + use<> {
+        let (before, behind) = self.links(number);
+        let near = [self.links(before).0, before, behind, self.links(behind).1];
+        near.into_iter().filter(|other| *other != 0)
     }
 
     /// The memory just before in the thread.
     pub(crate) fn before(&self, number: u32) -> Option<u32> {
-        let (members, place) = self.place(number);
-        members.get(place.checked_sub(1)?).copied()
+        Some(self.links(number).0).filter(|before| *before != 0)
     }
 
-    fn place(&self, number: u32) -> (&[u32], usize) {
-        let thread = self.slot(number).map_or(NO_NAME, |slot| slot.thread);
-        let members = self.threads.get(thread as usize).map_or(&[][..], Vec::as_slice);
-        (members, members.binary_search(&number).unwrap_or(0))
+    #[inline]
+    fn links(&self, number: u32) -> Links {
+        self.links.get(number as usize).copied().unwrap_or_default()
+    }
+
+    /// Makes two memories follow each other; number 0 is none and keeps no links.
+    fn link(&mut self, before: u32, behind: u32) {
+        if let Some(links) = self.links.get_mut(before as usize).filter(|_| before != 0) {
+            links.1 = behind;
+        }
+        if let Some(links) = self.links.get_mut(behind as usize).filter(|_| behind != 0) {
+            links.0 = before;
+        }
     }
 
     /// The int8 vector of a memory; zeros when it has none.
@@ -213,14 +255,14 @@ impl Space {
         self.norms.get(number as usize).copied().unwrap_or(1.0)
     }
 
-    /// Sign bits of all vectors, some words for each number.
+    /// Sign bits of all vectors, each mixed with its neighbours', some words for each number.
     pub(crate) fn bits(&self) -> &[u64] {
         &self.bits
     }
 
     /// Words of sign bits for each number.
     pub(crate) fn bit_words(&self) -> usize {
-        self.dimensions.div_ceil(64)
+        self.dimensions.div_ceil(64 * BLOCK_WORDS) * BLOCK_WORDS
     }
 
     /// What a neighbour's vector counts.
@@ -229,8 +271,20 @@ impl Space {
     }
 
     /// All vectors, one behind the other.
-    pub(crate) fn vectors(&self) -> (&[i8], usize, &[f32]) {
-        (&self.vectors, self.dimensions, &self.scales)
+    pub(crate) fn vectors(&self) -> (&[i8], &[f32]) {
+        (&self.vectors, &self.scales)
+    }
+
+    /// Makes room for what is about to be loaded.
+    pub(crate) fn expect(&mut self, memories: usize) {
+        self.slots.reserve(memories);
+        self.terms.reserve(memories * EXPECTED_TERMS);
+        self.links.reserve(memories);
+        self.posted.reserve(memories);
+        self.vectors.reserve(memories * self.dimensions);
+        self.scales.reserve(memories);
+        self.norms.reserve(memories);
+        self.bits.reserve(memories * self.bit_words());
     }
 
     /// Takes what is on disk; to be followed by `finish_loading`.
@@ -240,9 +294,13 @@ impl Space {
 
     /// Orders the threads and measures the mixed vectors.
     pub(crate) fn finish_loading(&mut self) {
-        self.threads.iter_mut().for_each(|members| members.sort_unstable());
-        let all: Vec<u32> = self.live_slots().map(|(number, _)| number).collect();
-        self.measure(&all);
+        let mut threads = std::mem::take(&mut self.threads);
+        for members in &mut threads {
+            members.sort_unstable();
+            members.iter().zip(members.iter().skip(1)).for_each(|(a, b)| self.link(*a, *b));
+        }
+        self.threads = threads;
+        self.measure_all();
     }
 
     /// Takes a memory's new state, which disk does not have yet.
@@ -302,6 +360,7 @@ impl Space {
         let count = number as usize + 1;
         if self.slots.len() < count {
             self.slots.resize_with(count, Slot::default);
+            self.links.resize(count, (0, 0));
             self.posted.resize(count, 0);
             self.vectors.resize(count * self.dimensions, 0);
             self.scales.resize(count, 0.0);
@@ -331,6 +390,8 @@ impl Space {
         if thread != NO_NAME && self.threads.len() <= thread as usize {
             self.threads.push(Vec::new());
         }
+        let terms = (self.terms.len(), record.terms.len() as u32);
+        self.terms.extend_from_slice(&record.terms);
         Slot {
             live: true,
             in_tail: false,
@@ -347,7 +408,7 @@ impl Space {
             subject: names.subjects.intern_some(record.subject.as_deref()),
             kind: names.kinds.intern(&record.kind),
             tags: record.tags.iter().map(|tag| names.tags.intern(tag)).collect(),
-            terms: record.terms,
+            terms,
         }
     }
 
@@ -366,19 +427,19 @@ impl Space {
     }
 
     fn set_vector(&mut self, number: u32, vector: Option<&Vector>) {
-        let zero = Vector { values: vec![0; self.dimensions], scale: 0.0 };
         let fits = vector.filter(|vector| vector.values.len() == self.dimensions);
         match fits {
             Some(_) => self.unembedded.remove(&number),
             None => self.unembedded.insert(number),
         };
-        let vector = fits.unwrap_or(&zero);
-        let (start, words) = (number as usize * self.dimensions, self.bit_words());
-        let places = self.vectors.iter_mut().skip(start);
-        places.zip(&vector.values).for_each(|(place, value)| *place = *value);
-        let places = self.bits.iter_mut().skip(number as usize * words);
-        places.zip(sign_bits(&vector.values)).for_each(|(place, word)| *place = word);
-        self.scales.get_mut(number as usize).into_iter().for_each(|scale| *scale = vector.scale);
+        let start = number as usize * self.dimensions;
+        let place = self.vectors.get_mut(start..start + self.dimensions);
+        place.into_iter().for_each(|place| match fits {
+            Some(vector) => place.copy_from_slice(&vector.values),
+            None => place.fill(0),
+        });
+        let scale = fits.map_or(0.0, |vector| vector.scale);
+        self.scales.get_mut(number as usize).into_iter().for_each(|place| *place = scale);
     }
 
     fn remove(&mut self, number: u32) {
@@ -386,7 +447,7 @@ impl Space {
             return;
         };
         let slot = std::mem::take(place);
-        slot.terms.iter().for_each(|term| self.adjust_frequency(*term, -1));
+        self.drop_terms(&slot);
         self.live -= 1;
         self.expiring -= usize::from(slot.expires_ms != i64::MAX);
         self.total_length -= u64::from(slot.length);
@@ -399,6 +460,9 @@ impl Space {
         {
             members.remove(place);
         }
+        let (before, behind) = self.links(number);
+        self.link(before, behind);
+        self.links.get_mut(number as usize).into_iter().for_each(|links| *links = (0, 0));
         self.set_vector(number, None);
         self.unembedded.remove(&number);
         self.note_posted(number);
@@ -411,31 +475,93 @@ impl Space {
         members.pop();
         let place = members.partition_point(|member| *member < number);
         members.insert(place, number);
+        let at = |place: Option<usize>| place.and_then(|at| members.get(at)).copied();
+        let (before, behind) = (at(place.checked_sub(1)), at(Some(place + 1)));
+        self.link(before.unwrap_or(0), number);
+        self.link(number, behind.unwrap_or(0));
+    }
+
+    fn drop_terms(&mut self, slot: &Slot) {
+        let terms: Vec<TermCount> = self.terms(slot).to_vec();
+        terms.iter().for_each(|term| self.adjust_frequency(*term, -1));
+        self.unused_terms += terms.len();
+        if self.unused_terms > UNUSED_TERMS_MAX.max(self.terms.len() / 2) {
+            self.pack_terms();
+        }
+    }
+
+    fn pack_terms(&mut self) {
+        let mut packed = Vec::with_capacity(self.terms.len() - self.unused_terms);
+        for slot in &mut self.slots {
+            let (start, count) = slot.terms;
+            let own = self.terms.get(start..start + count as usize).unwrap_or_default();
+            slot.terms = (packed.len(), count);
+            packed.extend_from_slice(own);
+        }
+        (self.terms, self.unused_terms) = (packed, 0);
     }
 
     fn measure(&mut self, numbers: &[u32]) {
-        for number in numbers {
-            let norm = self.mixed_norm(*number);
-            self.norms.get_mut(*number as usize).into_iter().for_each(|place| *place = norm);
-        }
+        let words = self.bit_words();
+        let mut bits = std::mem::take(&mut self.bits);
+        let mut norms = std::mem::take(&mut self.norms);
+        let into = (norms.as_mut_slice(), bits.as_mut_slice());
+        widely(Measure { space: self, numbers: numbers.iter().copied(), first: 0, into, words });
+        (self.norms, self.bits) = (norms, bits);
     }
 
-    /// The length of `v + mix × the sum of the neighbours' v`.
-    fn mixed_norm(&self, number: u32) -> f32 {
-        let near: Vec<u32> = self.neighbours(number).collect();
-        let mut square = self.product(number, number);
-        for (at, other) in near.iter().enumerate() {
-            square += 2.0 * self.mix * self.product(number, *other);
-            square += self.mix * self.mix * self.product(*other, *other);
-            for third in near.iter().skip(at + 1) {
-                square += 2.0 * self.mix * self.mix * self.product(*other, *third);
+    fn measure_all(&mut self) {
+        let words = self.bit_words();
+        let mut bits = std::mem::take(&mut self.bits);
+        let mut norms = std::mem::take(&mut self.norms);
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let share = norms.len().div_ceil(threads).max(MEASURED_MIN);
+        let space = &*self;
+        thread::scope(|scope| {
+            let parts = norms.chunks_mut(share).zip(bits.chunks_mut((share * words).max(1)));
+            for (part, into) in parts.enumerate() {
+                let first = part * share;
+                let numbers = first as u32..(first + into.0.len()) as u32;
+                let measure = Measure { space, numbers, first, into, words };
+                scope.spawn(|| widely(measure));
+            }
+        });
+        (self.norms, self.bits) = (norms, bits);
+    }
+}
+
+/// Mixes each vector with its neighbours' and notes the length and the signs of the result.
+struct Measure<'s, N> {
+    space: &'s Space,
+    numbers: N,
+    /// The number whose place comes first.
+    first: usize,
+    /// Lengths and signs.
+    into: (&'s mut [f32], &'s mut [u64]),
+    words: usize,
+}
+
+impl<N: Iterator<Item = u32>> Wide for Measure<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn work(self) {
+        let (space, words) = (self.space, self.words);
+        let (norms, bits) = self.into;
+        let mut sum = vec![0f32; space.dimensions];
+        for number in self.numbers {
+            sum.fill(0.0);
+            add_scaled(&mut sum, space.vector(number), space.scale(number));
+            for other in space.neighbours(number) {
+                add_scaled(&mut sum, space.vector(other), space.mix * space.scale(other));
+            }
+            let (norm, place) = (length(&sum), number as usize - self.first);
+            if let Some(place) = norms.get_mut(place) {
+                *place = if norm > 0.0 { norm } else { 1.0 };
+            }
+            if let Some(bits) = bits.get_mut(place * words..(place + 1) * words) {
+                sign_bits(&sum, bits);
             }
         }
-        if square > 0.0 { square.sqrt() } else { 1.0 }
-    }
-
-    fn product(&self, a: u32, b: u32) -> f32 {
-        let whole = dot(self.vector(a), self.vector(b));
-        whole as f32 * self.scale(a) * self.scale(b)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use crate::vector::{Wide, add_scaled, widely};
 use crate::wordpiece::{Vocabulary, tokenize};
 
 static BYTES: &[u8] = include_bytes!("../model/model.bin");
@@ -13,7 +14,7 @@ pub(crate) struct StaticModel {
     pub(crate) dimensions: usize,
     vocabulary: Vocabulary,
     scales: Vec<f32>,
-    rows: &'static [u8],
+    rows: Vec<i8>,
 }
 
 /// The model that is compiled in; `None` only if its bytes are damaged.
@@ -28,12 +29,14 @@ impl StaticModel {
         let dimensions = take_u32(&mut rest)? as usize;
         let tokens = take_u32(&mut rest)?;
         let _vocabulary_bytes = take_u32(&mut rest)?;
-        let mut vocabulary = Vocabulary::with_capacity(tokens as usize);
+        let mut vocabulary =
+            Vocabulary::with_capacity_and_hasher(tokens as usize, Default::default());
         for row in 0..tokens {
             vocabulary.insert(take_short_text(&mut rest)?, row);
         }
         let (scales, rows) = rest.split_at_checked(tokens as usize * 4)?;
         let scales = scales.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        let rows: Vec<i8> = rows.iter().map(|byte| *byte as i8).collect();
         let whole = rows.len() == tokens as usize * dimensions;
         whole.then_some(Self { name, dimensions, vocabulary, scales, rows })
     }
@@ -45,15 +48,32 @@ impl StaticModel {
 
     /// The mean of the tokens' rows.
     pub(crate) fn mean(&self, tokens: &[u32]) -> Vec<f32> {
-        let mut sum = vec![0f32; self.dimensions];
-        for token in tokens {
-            let start = *token as usize * self.dimensions;
-            let row = self.rows.get(start..start + self.dimensions).unwrap_or_default();
-            let scale = self.scales.get(*token as usize).copied().unwrap_or_default();
-            sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum += scale * f32::from(*byte as i8));
+        widely(Mean { model: self, tokens })
+    }
+}
+
+struct Mean<'m> {
+    model: &'m StaticModel,
+    tokens: &'m [u32],
+}
+
+impl Wide for Mean<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn work(self) -> Vec<f32> {
+        let dimensions = self.model.dimensions;
+        let mut sum = vec![0f32; dimensions];
+        for token in self.tokens {
+            let start = *token as usize * dimensions;
+            let row = self.model.rows.get(start..start + dimensions).unwrap_or_default();
+            let scale = self.model.scales.get(*token as usize).copied().unwrap_or_default();
+            add_scaled(&mut sum, row, scale);
         }
-        let count = tokens.len().max(1) as f32;
-        sum.iter_mut().for_each(|value| *value /= count);
+        let count = self.tokens.len().max(1) as f32;
+        for value in &mut sum {
+            *value /= count;
+        }
         sum
     }
 }

@@ -5,15 +5,20 @@
 pub(crate) struct TermCount(pub(crate) u64);
 
 const COUNT_BITS: u32 = 16;
-const COUNT_MAX: u64 = (1 << COUNT_BITS) - 1;
+/// A term that stands more often in a text counts as often as this.
+pub(crate) const COUNT_MAX: u32 = (1 << COUNT_BITS) - 1;
 
 impl TermCount {
     pub(crate) fn key(self) -> u64 {
         self.0 >> COUNT_BITS
     }
 
+    fn whole_count(self) -> u32 {
+        self.0 as u32 & COUNT_MAX
+    }
+
     pub(crate) fn count(self) -> f64 {
-        (self.0 & COUNT_MAX) as f64
+        f64::from(self.whole_count())
     }
 }
 
@@ -24,13 +29,20 @@ pub(crate) fn term_key(term: &str) -> u64 {
     (hash ^ (hash >> 48)) & ((1 << 48) - 1)
 }
 
+/// How often a term stands in a text.
+pub(crate) fn count_of(terms: &[TermCount], key: u64) -> u32 {
+    let place = terms.partition_point(|term| term.key() < key);
+    let found = terms.get(place).filter(|term| term.key() == key);
+    found.map_or(0, |term| term.whole_count())
+}
+
 /// Each term once with its count, sorted.
 pub(crate) fn count_terms(terms: &[String]) -> Box<[TermCount]> {
     let mut keys: Vec<u64> = terms.iter().map(|term| term_key(term)).collect();
     keys.sort_unstable();
     let count = |run: &[u64]| {
         let key = run.first().copied().unwrap_or_default();
-        TermCount((key << COUNT_BITS) | (run.len() as u64).min(COUNT_MAX))
+        TermCount((key << COUNT_BITS) | (run.len() as u64).min(u64::from(COUNT_MAX)))
     };
     keys.chunk_by(|a, b| a == b).map(count).collect()
 }

@@ -1,21 +1,37 @@
 //! BERT uncased WordPiece, as `model/wordpiece.py` does it.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
+use crate::fast_map::{FastMap, Memo};
+use crate::limits::{REMEMBERED_WORD_BYTES_MAX, REMEMBERED_WORDS_MAX};
+
 const WORD_CHARS_MAX: usize = 100;
 
 /// Token to row number; a piece inside a word starts with `##`.
-pub(crate) type Vocabulary = HashMap<&'static str, u32>;
+pub(crate) type Vocabulary = FastMap<&'static str, u32>;
+
+thread_local! {
+    /// The pieces of words that are not in the vocabulary as they are. There is one vocabulary.
+    static PIECES: RefCell<Memo<Arc<[u32]>>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
+}
 
 /// Row numbers of a text. Unknown words are skipped, there are no special tokens.
 pub(crate) fn tokenize(text: &str, vocabulary: &Vocabulary) -> Vec<u32> {
     let mut rows = Vec::new();
-    let mut piece = String::new();
     for word in separated(text).split_whitespace() {
-        add_pieces(word, vocabulary, &mut piece, &mut rows);
+        if let Some(row) = vocabulary.get(word) {
+            rows.push(*row);
+        } else if word.len() > REMEMBERED_WORD_BYTES_MAX {
+            rows.extend_from_slice(&pieces(word, vocabulary));
+        } else {
+            let made = |word: &str| pieces(word, vocabulary);
+            let pieces = PIECES.with_borrow_mut(|all| all.get(word, made));
+            rows.extend_from_slice(&pieces);
+        }
     }
     rows
 }
@@ -68,22 +84,20 @@ fn is_cjk(c: char) -> bool {
 }
 
 /// Greedy longest-match-first; nothing when any part is unknown.
-fn add_pieces(word: &str, vocabulary: &Vocabulary, piece: &mut String, rows: &mut Vec<u32>) {
-    if let Some(row) = vocabulary.get(word) {
-        return rows.push(*row);
-    }
+fn pieces(word: &str, vocabulary: &Vocabulary) -> Arc<[u32]> {
+    let (mut rows, mut piece, mut rest) = (Vec::new(), String::new(), word);
     if word.chars().count() > WORD_CHARS_MAX {
-        return;
+        return Arc::default();
     }
-    let (before, mut rest) = (rows.len(), word);
     while !rest.is_empty() {
         let prefix = if rest.len() == word.len() { "" } else { "##" };
-        let Some((row, bytes)) = longest(rest, prefix, vocabulary, piece) else {
-            return rows.truncate(before);
+        let Some((row, bytes)) = longest(rest, prefix, vocabulary, &mut piece) else {
+            return Arc::default();
         };
         rows.push(row);
         rest = rest.get(bytes..).unwrap_or_default();
     }
+    rows.into()
 }
 
 fn longest(

@@ -4,18 +4,26 @@
 //! identifier such as `retryCount` or `retry_count` gives its parts and itself. Chinese and Japanese
 //! characters give each character and each pair: pairs rank, single ones let a short query match.
 
+use std::cell::RefCell;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
-use crate::limits::TERM_BYTES_MAX;
+use crate::fast_map::Memo;
+use crate::limits::{REMEMBERED_WORD_BYTES_MAX, REMEMBERED_WORDS_MAX, TERM_BYTES_MAX};
 use crate::stop_words::is_stop_word;
 
 thread_local! {
     static STEMMER: Stemmer = Stemmer::create(Algorithm::English);
+    static STEMS: RefCell<Memo<String>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
 }
 
 /// The stem of a lower-case word.
 pub(crate) fn stem(word: &str) -> String {
-    STEMMER.with(|stemmer| stemmer.stem(word).into_owned())
+    let stem = |word: &str| STEMMER.with(|stemmer| stemmer.stem(word).into_owned());
+    if word.len() > REMEMBERED_WORD_BYTES_MAX {
+        return stem(word);
+    }
+    STEMS.with_borrow_mut(|stems| stems.get(word, stem))
 }
 
 /// The words of a text as they are written, without identifiers' parts: what names are matched by.

@@ -22,8 +22,14 @@ pub const SMALL: IndexLimits = IndexLimits {
     tail_memories_max: 7,
     bulk_tail_memories_max: 11,
     direct_memories_max: 0,
+    read_postings_max: u64::MAX,
+    leading_memories_max: 0,
     exact_vectors_max: 0,
 };
+
+/// The same, with a bound of postings so low that most queries reach it.
+pub const BOUNDED: IndexLimits =
+    IndexLimits { read_postings_max: 10, leading_memories_max: 5, ..SMALL };
 
 pub fn name(text: &str) -> WorkspaceName {
     text.parse().unwrap()

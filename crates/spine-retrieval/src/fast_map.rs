@@ -1,0 +1,101 @@
+//! Maps for what is looked up for every word of every memory.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map whose keys no stranger can choose so that they collide, or that is short-lived and bounded.
+pub(crate) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
+
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Multiplies and folds, eight bytes at a time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FastHasher(u64);
+
+impl FastHasher {
+    #[inline]
+    fn add(&mut self, word: u64) {
+        let product = u128::from(self.0.rotate_left(5) ^ word) * u128::from(FACTOR);
+        self.0 = product as u64 ^ (product >> 64) as u64;
+    }
+}
+
+impl Hasher for FastHasher {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks();
+        words.iter().for_each(|word| self.add(u64::from_le_bytes(*word)));
+        let last = rest.iter().fold(rest.len() as u64, |last, byte| last << 8 | u64::from(*byte));
+        self.add(last);
+    }
+
+    #[inline]
+    fn write_u8(&mut self, byte: u8) {
+        self.add(u64::from(byte));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, word: u64) {
+        self.add(word);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Remembers what was made of frequent words; forgets all when it is full.
+#[derive(Debug)]
+pub(crate) struct Memo<V> {
+    made: FastMap<Box<str>, V>,
+    limit: usize,
+}
+
+impl<V: Clone> Memo<V> {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { made: FastMap::default(), limit }
+    }
+
+    /// What was made of this word, or is made now.
+    pub(crate) fn get(&mut self, word: &str, make: impl FnOnce(&str) -> V) -> V {
+        if let Some(made) = self.made.get(word) {
+            return made.clone();
+        }
+        if self.made.len() >= self.limit {
+            self.made.clear();
+        }
+        let made = make(word);
+        self.made.insert(word.into(), made.clone());
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::Hash as _;
+
+    use super::*;
+
+    #[test]
+    fn what_was_made_is_made_once_until_it_is_full() {
+        let mut memo = Memo::new(2);
+        let mut made = Vec::new();
+        for word in ["a", "a", "b", "a", "c", "a"] {
+            memo.get(word, |word| made.push(word.to_owned()));
+        }
+        assert_eq!(made, ["a", "b", "c", "a"]);
+    }
+
+    #[test]
+    fn lengths_and_bytes_tell_apart() {
+        let hash = |text: &str| {
+            let mut hasher = FastHasher::default();
+            text.hash(&mut hasher);
+            hasher.finish()
+        };
+        let words = ["", "a", "b", "aa", "\0", "\0\0", "abcdefgh", "abcdefgha", "habcdefg"];
+        let hashes: std::collections::HashSet<u64> = words.into_iter().map(hash).collect();
+        assert_eq!(hashes.len(), words.len());
+    }
+}
