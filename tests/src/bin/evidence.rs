@@ -30,13 +30,16 @@ impl Timer for Patience {
     }
 }
 
+/// A question, and the turns that hold its evidence.
+type Asked = (String, Vec<String>);
+
 struct Conversation {
     handoffs: Handoffs,
     caller: Caller,
     ids: HashMap<String, MemoryId>,
     /// What each turn costs, last one first.
     turns: Vec<(String, u32)>,
-    questions: Vec<(String, Vec<String>)>,
+    questions: Vec<Asked>,
     _folder: tempfile::TempDir,
 }
 
@@ -55,7 +58,7 @@ fn main() {
         INCLUDE_RECENT[0], INCLUDE_RECENT[1]
     );
     for budget in BUDGETS_TOKENS {
-        let mean = |of: &dyn Fn(&Conversation, &(String, Vec<String>)) -> f64| {
+        let mean = |of: &dyn Fn(&Conversation, &Asked) -> f64| {
             let all = loaded.iter().flat_map(|c| c.questions.iter().map(move |q| of(c, q)));
             all.sum::<f64>() / questions as f64
         };
@@ -113,7 +116,7 @@ fn memory(turn: &Value) -> NewMemory {
     }
 }
 
-fn question(question: &Value) -> Option<(String, Vec<String>)> {
+fn question(question: &Value) -> Option<Asked> {
     let gold: Vec<String> = question["gold"]
         .as_array()?
         .iter()
@@ -127,7 +130,7 @@ fn share(gold: &[String], is_there: impl Fn(&String) -> bool) -> f64 {
     gold.iter().filter(|id| is_there(id)).count() as f64 / gold.len() as f64
 }
 
-fn last_turns(conversation: &Conversation, (_, gold): &(String, Vec<String>), budget: u32) -> f64 {
+fn last_turns(conversation: &Conversation, (_, gold): &Asked, budget: u32) -> f64 {
     let mut left = budget;
     let fits = |(_, tokens): &&(String, u32)| {
         let fits = *tokens <= left;
@@ -140,7 +143,7 @@ fn last_turns(conversation: &Conversation, (_, gold): &(String, Vec<String>), bu
 
 fn handed_off(
     conversation: &Conversation,
-    (text, gold): &(String, Vec<String>),
+    (text, gold): &Asked,
     budget: u32,
     recent: usize,
 ) -> f64 {

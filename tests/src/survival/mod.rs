@@ -35,19 +35,36 @@ pub struct Row {
 
 /// Plays `chains` chains, spread evenly over the lengths; the same seed gives the same table.
 pub fn table(seed: u64, chains: u32) -> Vec<Row> {
+    let lengths: Vec<usize> = AGENTS.collect();
+    let chains_each = chains.div_ceil(lengths.len() as u32);
+    // Two worlds, one for each core of a small machine.
+    let (even, odd): (Vec<usize>, Vec<usize>) =
+        lengths.into_iter().partition(|agents| agents % 2 == 0);
+    let mut rows = std::thread::scope(|scope| {
+        let other = scope.spawn(|| rows_of(seed + 1, &odd, chains_each));
+        let mut rows = rows_of(seed, &even, chains_each);
+        rows.extend(other.join().unwrap_or_default());
+        rows
+    });
+    rows.sort_by_key(|row| row.agents);
+    rows
+}
+
+fn rows_of(seed: u64, lengths: &[usize], chains: u32) -> Vec<Row> {
     let mut rng = Rng::with_seed(seed);
     let world = World::new(&mut rng);
-    let mut rows: Vec<Row> = AGENTS.map(|agents| Row { agents, ..Row::default() }).collect();
-    let lengths = rows.len() as u32;
-    for number in 0..chains {
-        let Some(row) = rows.get_mut((number % lengths) as usize) else { continue };
-        let [summaries, transcript, spine] = play(&world, &mut rng, row.agents);
-        row.chains += 1;
+    lengths.iter().map(|agents| row_of(&world, &mut rng, *agents, chains)).collect()
+}
+
+fn row_of(world: &World, rng: &mut Rng, agents: usize, chains: u32) -> Row {
+    let mut row = Row { agents, chains, ..Row::default() };
+    for _ in 0..chains {
+        let [summaries, transcript, spine] = play(world, rng, agents);
         row.summaries.add(summaries);
         row.transcript.add(transcript);
         row.spine.add(spine);
     }
-    rows
+    row
 }
 
 /// The table as text.

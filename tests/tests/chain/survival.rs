@@ -1,6 +1,6 @@
 //! Intent and constraints reach the last agent always; the facts it needs nearly always, where summaries lose them.
 
-use spine_tests::survival::{shown, table};
+use spine_tests::survival::{AGENTS, shown, table};
 
 #[test]
 fn what_matters_survives_a_thousand_chains() {
@@ -10,6 +10,7 @@ fn what_matters_survives_a_thousand_chains() {
     println!("{chains} chains from SPINE_SEED={seed}");
     let rows = table(seed, chains);
     println!("{}", shown(&rows));
+    assert_eq!(rows.len(), AGENTS.count(), "a chain that panics takes its rows with it");
     for row in &rows {
         assert_eq!(row.spine.intents(), 1.0, "{} agents", row.agents);
         assert_eq!(row.spine.constraints(), 1.0, "{} agents", row.agents);
