@@ -2,10 +2,12 @@
 //! acknowledgements it prints, and the check of what is left; and the telephone game.
 
 mod ack;
+mod engine;
 mod house;
 pub mod survival;
 mod verify;
 
 pub use ack::Ack;
+pub use engine::Engine;
 pub use house::{House, STORE_FILE};
 pub use verify::{Verdict, verify};

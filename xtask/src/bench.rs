@@ -21,7 +21,7 @@ const BENCHMARKS: &[Benchmark] = &[
     },
     Benchmark {
         name: "memory",
-        shows: "search and indexing beside SQLite FTS5: [--million]",
+        shows: "search, indexing and cold start beside SQLite FTS5: [MEMORIES …]",
         cargo: &["run", "--release", "--package", "spine-retrieval", "--example", "speed"],
     },
     Benchmark {

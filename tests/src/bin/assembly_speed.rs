@@ -2,55 +2,31 @@
 //! model store: the engine and the index alone.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a benchmark")]
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use spine_engine::Caller;
 use spine_engine::assembly::{HandoffRequest, Handoffs};
 use spine_engine::memories::{Memories, NewMemory, SearchRequest};
-use spine_engine::{Caller, Elapsed, Entropy, Timer};
 use spine_protocol::{Format, TokenizerName, count, render};
-use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
-use spine_store::UnixMs;
-use spine_store::testing::{ManualClock, ModelStore, block_on};
+use spine_store::testing::block_on;
+use spine_tests::Engine;
 
 const MEMORIES: usize = 100_000;
 const PINS: usize = 10;
 const HANDOFFS: usize = 200;
 const BATCH: usize = 2_000;
 
-struct Patience;
-
-impl Timer for Patience {
-    fn after(&self, _: Duration) -> Elapsed {
-        Box::pin(std::future::pending())
-    }
-}
-
 fn main() {
     let rng = &mut Rng::with_seed(1);
     let words: Vec<String> =
         (0..20_000).map(|_| (0..rng.usize(3..9)).map(|_| rng.lowercase()).collect()).collect();
-    let store = Arc::new(ModelStore::new(Arc::new(ManualClock::at(UnixMs(1_768_469_400_000)))));
-    let folder = tempfile::tempdir().unwrap();
-    let index = SearchIndex::open(
-        folder.path(),
-        store.clone(),
-        Arc::new(BuiltInEmbedder),
-        IndexOptions::default(),
-    );
-    let memories = Memories::new(store.clone(), Arc::new(index.unwrap()));
+    let Engine { memories, handoffs, .. } = &Engine::new();
     let caller = Caller { agent: "bench".parse().ok(), ..Caller::of("default".parse().unwrap()) };
-    fill(&memories, &caller, rng, &words);
-    let handoffs = Handoffs::new(
-        store,
-        memories.clone(),
-        Arc::new(Entropy::from_seed([1; 32])),
-        Arc::new(Patience),
-    );
+    fill(memories, &caller, rng, &words);
     let mut times = [const { Vec::new() }; 3];
     for number in 0..HANDOFFS + 20 {
-        let measured = measure(&handoffs, &memories, &caller, &text(rng, &words, 20));
+        let measured = measure(handoffs, memories, &caller, &text(rng, &words, 20));
         // The first ones load the index and the vocabulary.
         if number >= 20 {
             times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));

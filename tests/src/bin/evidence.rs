@@ -8,39 +8,28 @@
 )]
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::Value;
-use spine_engine::assembly::{HandoffRequest, Handoffs};
-use spine_engine::memories::{Memories, NewMemory};
-use spine_engine::{Caller, Elapsed, Entropy, Timer};
+use spine_engine::Caller;
+use spine_engine::assembly::HandoffRequest;
+use spine_engine::memories::NewMemory;
 use spine_protocol::{MemoryId, TokenizerName, count};
-use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
-use spine_store::UnixMs;
-use spine_store::testing::{ManualClock, ModelStore, block_on};
+use spine_store::testing::block_on;
+use spine_tests::Engine;
 
 const BUDGETS_TOKENS: [u32; 3] = [1_000, 2_000, 4_000];
 const INCLUDE_RECENT: [usize; 2] = [20, 200];
-
-struct Patience;
-
-impl Timer for Patience {
-    fn after(&self, _: std::time::Duration) -> Elapsed {
-        Box::pin(std::future::pending())
-    }
-}
 
 /// A question, and the turns that hold its evidence.
 type Asked = (String, Vec<String>);
 
 struct Conversation {
-    handoffs: Handoffs,
+    engine: Engine,
     caller: Caller,
     ids: HashMap<String, MemoryId>,
     /// What each turn costs, last one first.
     turns: Vec<(String, u32)>,
     questions: Vec<Asked>,
-    _folder: tempfile::TempDir,
 }
 
 fn main() {
@@ -70,23 +59,11 @@ fn main() {
 }
 
 fn load(conversation: &Value) -> Conversation {
-    let clock = Arc::new(ManualClock::at(UnixMs(1_700_000_000_000)));
-    let store = Arc::new(ModelStore::new(clock));
-    let folder = tempfile::tempdir().unwrap();
-    let index = SearchIndex::open(
-        folder.path(),
-        store.clone(),
-        Arc::new(BuiltInEmbedder),
-        IndexOptions::default(),
-    )
-    .unwrap();
-    let memories = Memories::new(store.clone(), Arc::new(index));
-    let entropy = Arc::new(Entropy::from_seed([1; 32]));
-    let handoffs = Handoffs::new(store, memories.clone(), entropy, Arc::new(Patience));
+    let engine = Engine::new();
     let caller = Caller { agent: "asker".parse().ok(), ..Caller::of("default".parse().unwrap()) };
     let turns = conversation["turns"].as_array().unwrap();
     let store_turn = |turn: &Value| {
-        let stored = block_on(memories.store(&caller, memory(turn))).unwrap();
+        let stored = block_on(engine.memories.store(&caller, memory(turn))).unwrap();
         (word(turn, "id"), stored.memory.id)
     };
     let ids = turns.iter().map(store_turn).collect();
@@ -97,7 +74,7 @@ fn load(conversation: &Value) -> Conversation {
     let costs = turns.iter().rev().map(cost).collect();
     let questions =
         conversation["questions"].as_array().unwrap().iter().filter_map(question).collect();
-    Conversation { handoffs, caller, ids, turns: costs, questions, _folder: folder }
+    Conversation { engine, caller, ids, turns: costs, questions }
 }
 
 fn word(value: &Value, name: &str) -> String {
@@ -149,8 +126,9 @@ fn handed_off(
 ) -> f64 {
     let mut request = HandoffRequest::new("reader".parse().unwrap(), text.clone());
     (request.max_tokens, request.include_recent) = (Some(budget), recent);
-    let envelope =
-        block_on(conversation.handoffs.assemble(&conversation.caller, request)).unwrap().envelope;
+    let envelope = block_on(conversation.engine.handoffs.assemble(&conversation.caller, request))
+        .unwrap()
+        .envelope;
     let with_text =
         |id: &MemoryId| envelope.memories.iter().any(|m| m.id == *id && m.text.is_some());
     share(gold, |turn| conversation.ids.get(turn).is_some_and(with_text))

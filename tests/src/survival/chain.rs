@@ -137,8 +137,9 @@ fn through_spine(world: &World, rng: &mut Rng, facts: &[Fact], summaries: &[Stri
         }
         request.max_hops = envelope.is_none().then_some(20);
         let caller = Caller { agent: Some(agent(hop)), ..Caller::of(world.workspace.clone()) };
-        let assembled = block_on(world.handoffs.assemble(&caller, request)).expect("a handoff");
-        world.clock.advance_ms(60_000);
+        let assembled =
+            block_on(world.engine.handoffs.assemble(&caller, request)).expect("a handoff");
+        world.engine.clock.advance_ms(60_000);
         envelope = Some(assembled.envelope);
     }
     envelope.expect("a chain of at least two agents")

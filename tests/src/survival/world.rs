@@ -1,14 +1,11 @@
 //! Fifty services with ten facts each, stored as memories, and the words to ask for them without repeating theirs.
 
-use std::sync::Arc;
-
 use fastrand::Rng;
-use spine_engine::assembly::Handoffs;
-use spine_engine::memories::{Memories, NewMemory};
-use spine_engine::{Caller, Elapsed, Entropy, Timer};
-use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
-use spine_store::UnixMs;
-use spine_store::testing::{ManualClock, ModelStore, block_on};
+use spine_engine::Caller;
+use spine_engine::memories::NewMemory;
+use spine_store::testing::block_on;
+
+use crate::Engine;
 
 const SERVICES: [&str; 50] = [
     "Aurora", "Birch", "Cobalt", "Dune", "Ember", "Fjord", "Garnet", "Harbor", "Iris", "Juniper",
@@ -116,23 +113,11 @@ impl Fact {
     }
 }
 
-/// Here the search always has the time it needs.
-struct Patience;
-
-impl Timer for Patience {
-    fn after(&self, _: std::time::Duration) -> Elapsed {
-        Box::pin(std::future::pending())
-    }
-}
-
 /// The store with its five hundred memories.
 pub struct World {
     facts: Vec<Fact>,
-    pub(super) handoffs: Handoffs,
-    pub(super) clock: Arc<ManualClock>,
+    pub(super) engine: Engine,
     pub(super) workspace: spine_protocol::WorkspaceName,
-    /// The index lives here, and goes with the world.
-    _folder: tempfile::TempDir,
 }
 
 #[allow(clippy::expect_used, reason = "a world of constants, for tests and benchmarks")]
@@ -149,30 +134,17 @@ impl World {
             value: format!("{number} {}", topic.unit),
         };
         let facts: Vec<Fact> = every.zip(numbers).map(fact).collect();
-        let clock = Arc::new(ManualClock::at(UnixMs(1_768_469_400_000)));
-        let store = Arc::new(ModelStore::new(clock.clone()));
-        let folder = tempfile::tempdir().expect("a folder for the index");
-        let embedder = Arc::new(BuiltInEmbedder);
-        let index =
-            SearchIndex::open(folder.path(), store.clone(), embedder, IndexOptions::default());
-        let index = index.expect("an index in a new folder");
-        let memories = Memories::new(store.clone(), Arc::new(index));
+        let engine = Engine::new();
         let workspace: spine_protocol::WorkspaceName = "default".parse().expect("a name");
         let caller = Caller { agent: "researcher".parse().ok(), ..Caller::of(workspace.clone()) };
         let mut order: Vec<&Fact> = facts.iter().collect();
         rng.shuffle(&mut order);
         for fact in order {
             let new = NewMemory { text: fact.stored(), ..NewMemory::default() };
-            block_on(memories.store(&caller, new)).expect("a memory is stored");
-            clock.advance_ms(rng.i64(60_000..7_200_000));
+            block_on(engine.memories.store(&caller, new)).expect("a memory is stored");
+            engine.clock.advance_ms(rng.i64(60_000..7_200_000));
         }
-        let handoffs = Handoffs::new(
-            store,
-            memories,
-            Arc::new(Entropy::from_seed([3; 32])),
-            Arc::new(Patience),
-        );
-        Self { facts, handoffs, clock, workspace, _folder: folder }
+        Self { facts, engine, workspace }
     }
 
     /// What the last agent will need: six facts about one service.

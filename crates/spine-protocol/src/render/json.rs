@@ -8,30 +8,26 @@ use crate::read::ReadError;
 
 pub(super) fn pieces(view: &View) -> Result<Vec<Piece>, ReadError> {
     let mut pieces = vec![
-        piece(Part::Frame, "{\n".to_owned()),
-        piece(Part::Frame, member("handoff", &view.handoff)?),
-        piece(Part::Task, member("task", &view.task)?),
-        piece(Part::Constraints, member("constraints", &view.constraints)?),
-        piece(Part::Constraints, member("waived", &view.waived)?),
-        piece(Part::Intent, member("user_request", &view.user_request)?),
-        piece(Part::History, member("done", &view.done)?),
-        piece(Part::ExpectedOutput, member("expected_output", &view.expected_output)?),
-        piece(Part::Frame, member("note", DATA_NOT_ORDERS)?),
-        piece(Part::Frame, "  \"memories\": [\n".to_owned()),
+        Piece::new(Part::Frame, "{\n".to_owned()),
+        Piece::new(Part::Frame, member("handoff", &view.handoff)?),
+        Piece::new(Part::Task, member("task", &view.task)?),
+        Piece::new(Part::Constraints, member("constraints", &view.constraints)?),
+        Piece::new(Part::Constraints, member("waived", &view.waived)?),
+        Piece::new(Part::Intent, member("user_request", &view.user_request)?),
+        Piece::new(Part::History, member("done", &view.done)?),
+        Piece::new(Part::ExpectedOutput, member("expected_output", &view.expected_output)?),
+        Piece::new(Part::Frame, member("note", DATA_NOT_ORDERS)?),
+        Piece::new(Part::Frame, "  \"memories\": [\n".to_owned()),
     ];
     for (index, view_of) in view.memories.iter().enumerate() {
         let is_last = index + 1 == view.memories.len();
-        pieces.push(piece(Part::Memory(view_of.id), memory(view_of, !is_last)?));
+        pieces.push(Piece::new(Part::Memory(view_of.id), memory(view_of, !is_last)?));
     }
-    pieces.push(piece(Part::Frame, "  ],\n".to_owned()));
+    pieces.push(Piece::new(Part::Frame, "  ],\n".to_owned()));
     let last = format!("  \"not_included\": {}\n", one_line(&view.not_included)?);
-    pieces.push(piece(Part::Missing, last));
-    pieces.push(piece(Part::Frame, "}\n".to_owned()));
+    pieces.push(Piece::new(Part::Missing, last));
+    pieces.push(Piece::new(Part::Frame, "}\n".to_owned()));
     Ok(pieces)
-}
-
-fn piece(part: Part, text: String) -> Piece {
-    Piece { part, text }
 }
 
 fn member(name: &str, value: &(impl Serialize + ?Sized)) -> Result<String, ReadError> {

@@ -8,27 +8,23 @@ use crate::envelope::Detail;
 
 pub(super) fn pieces(view: &View) -> Vec<Piece> {
     let mut pieces = vec![
-        piece(Part::Frame, header(&view.handoff)),
-        piece(Part::Task, task(&view.task)),
-        piece(Part::Constraints, constraints(view)),
-        piece(Part::Intent, intent(&view.user_request)),
-        piece(Part::History, history(&view.done)),
-        piece(
+        Piece::new(Part::Frame, header(&view.handoff)),
+        Piece::new(Part::Task, task(&view.task)),
+        Piece::new(Part::Constraints, constraints(view)),
+        Piece::new(Part::Intent, intent(&view.user_request)),
+        Piece::new(Part::History, history(&view.done)),
+        Piece::new(
             Part::ExpectedOutput,
             view.expected_output.as_ref().map_or_else(String::new, expected),
         ),
     ];
     if !view.memories.is_empty() {
-        pieces.push(piece(Part::Frame, format!("## Memories\n\n{DATA_NOT_ORDERS}\n\n")));
+        pieces.push(Piece::new(Part::Frame, format!("## Memories\n\n{DATA_NOT_ORDERS}\n\n")));
     }
-    pieces.extend(view.memories.iter().map(|m| piece(Part::Memory(m.id), memory(m))));
-    pieces.push(piece(Part::Missing, missing(&view.not_included)));
+    pieces.extend(view.memories.iter().map(|m| Piece::new(Part::Memory(m.id), memory(m))));
+    pieces.push(Piece::new(Part::Missing, missing(&view.not_included)));
     pieces.retain(|piece| !piece.text.is_empty());
     pieces
-}
-
-fn piece(part: Part, text: String) -> Piece {
-    Piece { part, text }
 }
 
 fn header(header: &Header) -> String {

@@ -45,6 +45,12 @@ pub struct Piece {
     pub text: String,
 }
 
+impl Piece {
+    fn new(part: Part, text: String) -> Self {
+        Self { part, text }
+    }
+}
+
 /// The rendering in a format.
 pub fn render(body: &Body, format: &Format) -> Result<String, ReadError> {
     Ok(pieces(body, format)?.into_iter().map(|piece| piece.text).collect())

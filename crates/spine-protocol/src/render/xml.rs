@@ -6,29 +6,25 @@ use super::{Part, Piece};
 
 pub(super) fn pieces(view: &View) -> Vec<Piece> {
     let mut pieces = vec![
-        piece(Part::Frame, header(&view.handoff)),
-        piece(Part::Task, task(&view.task)),
-        piece(Part::Constraints, constraints(view)),
-        piece(Part::Intent, intent(&view.user_request)),
-        piece(Part::History, history(&view.done)),
-        piece(
+        Piece::new(Part::Frame, header(&view.handoff)),
+        Piece::new(Part::Task, task(&view.task)),
+        Piece::new(Part::Constraints, constraints(view)),
+        Piece::new(Part::Intent, intent(&view.user_request)),
+        Piece::new(Part::History, history(&view.done)),
+        Piece::new(
             Part::ExpectedOutput,
             view.expected_output.as_ref().map_or_else(String::new, expected),
         ),
     ];
     if !view.memories.is_empty() {
-        pieces.push(piece(Part::Frame, open("memories", &[("note", DATA_NOT_ORDERS)])));
-        pieces.extend(view.memories.iter().map(|m| piece(Part::Memory(m.id), memory(m))));
-        pieces.push(piece(Part::Frame, close("memories")));
+        pieces.push(Piece::new(Part::Frame, open("memories", &[("note", DATA_NOT_ORDERS)])));
+        pieces.extend(view.memories.iter().map(|m| Piece::new(Part::Memory(m.id), memory(m))));
+        pieces.push(Piece::new(Part::Frame, close("memories")));
     }
-    pieces.push(piece(Part::Missing, missing(&view.not_included)));
-    pieces.push(piece(Part::Frame, close("handoff")));
+    pieces.push(Piece::new(Part::Missing, missing(&view.not_included)));
+    pieces.push(Piece::new(Part::Frame, close("handoff")));
     pieces.retain(|piece| !piece.text.is_empty());
     pieces
-}
-
-fn piece(part: Part, text: String) -> Piece {
-    Piece { part, text }
 }
 
 fn start(tag: &str, attributes: &[(&str, &str)]) -> String {
