@@ -38,7 +38,9 @@ pub const RESIDENT_MEMORIES_MAX: usize = 4_000_000;
 /// fewer, too many of the best were missed.
 pub const MEMORIES_PER_READ: u64 = 2;
 /// Vectors that a scan of sign bits picks for the exact comparison.
-pub const PICKED_VECTORS_MAX: usize = 2_000;
+pub const PICKED_VECTORS: usize = 2_000;
+/// In a large workspace one vector is picked for so many memories, if that is more.
+pub const MEMORIES_PER_PICK: usize = 100;
 /// Terms of one query that count; the rest is not looked at.
 pub const QUERY_TERMS_MAX: usize = 256;
 /// One term; a longer run of letters is found by its beginning.

@@ -7,7 +7,7 @@
 //! Among many, a scan of the sign bits of mixed vectors picks those that are compared exactly.
 
 use crate::best::{Best, Scored};
-use crate::limits::PICKED_VECTORS_MAX;
+use crate::limits::{MEMORIES_PER_PICK, PICKED_VECTORS};
 use crate::narrowed::Passing;
 use crate::recipe::{CANDIDATES, REACH};
 use crate::space::Space;
@@ -32,7 +32,8 @@ pub(crate) fn by_meaning(space: &Space, query: &Vector, passing: &Passing) -> Ve
 fn picked(space: &Space, query: &Vector, passing: &Passing) -> Vec<u32> {
     let query = Planes::new(&query.values);
     let figures = widely(Nearness { bits: space.bits(), query: &query });
-    let picked = select(space, &figures, passing, PICKED_VECTORS_MAX);
+    let count = PICKED_VECTORS.max(space.live / MEMORIES_PER_PICK);
+    let picked = select(space, &figures, passing, count);
     let mut numbers: Vec<u32> = picked.into_iter().map(|(_, number)| number).collect();
     numbers.sort_unstable();
     numbers

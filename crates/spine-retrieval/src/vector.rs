@@ -20,11 +20,28 @@ pub(crate) struct Vector {
 
 impl Vector {
     pub(crate) fn quantize(vector: &[f32]) -> Self {
-        let highest = vector.iter().fold(0f32, |highest, value| highest.max(value.abs()));
+        widely(Quantize(vector))
+    }
+}
+
+struct Quantize<'v>(&'v [f32]);
+
+impl Wide for Quantize<'_> {
+    type Output = Vector;
+
+    #[inline(always)]
+    fn work(self) -> Vector {
+        let mut highest = 0f32;
+        for value in self.0 {
+            highest = highest.max(value.abs());
+        }
         let scale = highest / 127.0;
         let step = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-        let values = vector.iter().map(|value| (value * step).round() as i8).collect();
-        Self { values, scale }
+        let mut values = vec![0; self.0.len()];
+        for (place, value) in values.iter_mut().zip(self.0) {
+            *place = (value * step).round() as i8;
+        }
+        Vector { values, scale }
     }
 }
 

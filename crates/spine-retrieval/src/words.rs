@@ -14,16 +14,22 @@ use crate::stop_words::is_stop_word;
 
 thread_local! {
     static STEMMER: Stemmer = Stemmer::create(Algorithm::English);
-    static STEMS: RefCell<Memo<String>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
+    /// Words as they are searched by; `None` for those that are not.
+    static STEMS: RefCell<Memo<Option<String>>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
 }
 
 /// The stem of a lower-case word.
 pub(crate) fn stem(word: &str) -> String {
-    let stem = |word: &str| STEMMER.with(|stemmer| stemmer.stem(word).into_owned());
+    STEMMER.with(|stemmer| stemmer.stem(word).into_owned())
+}
+
+/// The stem of a lower-case word that is not left out.
+fn searched_stem(word: &str) -> Option<String> {
+    let make = |word: &str| (!is_stop_word(word)).then(|| stem(word));
     if word.len() > REMEMBERED_WORD_BYTES_MAX {
-        return stem(word);
+        return make(word);
     }
-    STEMS.with_borrow_mut(|stems| stems.get(word, stem))
+    STEMS.with_borrow_mut(|stems| stems.get(word, make))
 }
 
 /// The words of a text as they are written, without identifiers' parts: what names are matched by.
@@ -50,6 +56,10 @@ fn cut(term: &mut String) {
 }
 
 fn add_token(token: &str, found: &mut Vec<String>) {
+    // Most words have neither parts nor capitals.
+    if token.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return found.extend(Some(token).filter(|t| !t.is_empty()).and_then(searched_stem));
+    }
     let parts: Vec<&str> = token.split('_').filter(|part| !part.is_empty()).collect();
     if parts.len() > 1 {
         found.push(parts.join("_").to_lowercase());
@@ -71,10 +81,7 @@ fn add_part(part: &str, found: &mut Vec<String>) {
 }
 
 fn add_word(word: &str, found: &mut Vec<String>) {
-    let lower = word.to_lowercase();
-    if !is_stop_word(&lower) {
-        found.push(stem(&lower));
-    }
+    found.extend(searched_stem(&word.to_lowercase()));
 }
 
 /// Splits where a capital follows a small letter; digits belong to what is before them.
