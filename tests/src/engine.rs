@@ -1,4 +1,4 @@
-//! The whole engine on the model store, with the real index, for tests and benchmarks.
+//! The whole engine with the real index, for tests and benchmarks.
 
 use std::sync::Arc;
 
@@ -6,8 +6,9 @@ use spine_engine::assembly::Handoffs;
 use spine_engine::memories::Memories;
 use spine_engine::{Elapsed, Entropy, Timer};
 use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
-use spine_store::UnixMs;
+use spine_sqlite::{Options, SqliteStore};
 use spine_store::testing::{ManualClock, ModelStore};
+use spine_store::{Store, UnixMs};
 
 /// Memories and handoffs over one store.
 pub struct Engine {
@@ -17,25 +18,45 @@ pub struct Engine {
     pub handoffs: Handoffs,
     /// Time, which the test moves.
     pub clock: Arc<ManualClock>,
-    /// The index lives here, and goes with the engine.
+    /// Its files live here, and go with it.
     _folder: tempfile::TempDir,
 }
 
+#[allow(clippy::expect_used, reason = "a test without a folder for its files cannot begin")]
 impl Engine {
-    /// An empty one, in January 2026.
-    #[allow(clippy::expect_used, reason = "a test without a folder for its index cannot begin")]
+    /// An empty one on the model store, in January 2026.
     pub fn new() -> Self {
-        let clock = Arc::new(ManualClock::at(UnixMs(1_768_469_400_000)));
-        let store = Arc::new(ModelStore::new(clock.clone()));
-        let folder = tempfile::tempdir().expect("a folder for the index");
+        let clock = january();
+        Self::over(Arc::new(ModelStore::new(clock.clone())), clock, folder())
+    }
+
+    /// An empty one on SQLite.
+    pub fn on_sqlite() -> Self {
+        let (clock, folder) = (january(), folder());
+        let file = folder.path().join("spine.db");
+        let store = SqliteStore::open_with_clock(&file, Options::default(), clock.clone());
+        Self::over(Arc::new(store.expect("a store in a new folder")), clock, folder)
+    }
+
+    fn over(store: Arc<dyn Store>, clock: Arc<ManualClock>, folder: tempfile::TempDir) -> Self {
         let (embedder, options) = (Arc::new(BuiltInEmbedder), IndexOptions::default());
-        let index = SearchIndex::open(folder.path(), store.clone(), embedder, options);
+        let index =
+            SearchIndex::open(&folder.path().join("index"), store.clone(), embedder, options);
         let memories =
             Memories::new(store.clone(), Arc::new(index.expect("an index in a new folder")));
         let entropy = Arc::new(Entropy::from_seed([3; 32]));
         let handoffs = Handoffs::new(store, memories.clone(), entropy, Arc::new(Patience));
         Self { memories, handoffs, clock, _folder: folder }
     }
+}
+
+fn january() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(UnixMs(1_768_469_400_000)))
+}
+
+#[allow(clippy::expect_used, reason = "a test without a folder for its files cannot begin")]
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder for store and index")
 }
 
 impl Default for Engine {

@@ -1,5 +1,5 @@
-//! `cargo xtask bench assembly`: `agent_handoff` with 20 recent, 10 pins and 4,000 tokens out of 100,000 memories, on the
-//! model store: the engine and the index alone.
+//! `cargo xtask bench assembly`: `agent_handoff` with 20 recent, 10 pins and 4,000 tokens out of 100,000 memories, on
+//! SQLite: the engine, its store and its index, nothing around them.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a benchmark")]
 
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ fn main() {
     let rng = &mut Rng::with_seed(1);
     let words: Vec<String> =
         (0..20_000).map(|_| (0..rng.usize(3..9)).map(|_| rng.lowercase()).collect()).collect();
-    let Engine { memories, handoffs, .. } = &Engine::new();
+    let Engine { memories, handoffs, .. } = &Engine::on_sqlite();
     let caller = Caller { agent: "bench".parse().ok(), ..Caller::of("default".parse().unwrap()) };
     fill(memories, &caller, rng, &words);
     let mut times = [const { Vec::new() }; 3];
