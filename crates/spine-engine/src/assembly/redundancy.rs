@@ -3,7 +3,8 @@
 //! A task often asks for several things at once, and the search answers with twenty variants of the one that its words
 //! fit best. So memories are picked one by one, each by its usefulness less what it repeats of those before it.
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// What a memory loses that repeats another one word for word. It goes by the square of the likeness: variants of one
 /// sentence lose much, two turns of a conversation that share everyday words lose next to nothing.
@@ -11,7 +12,8 @@ const REPETITION_COSTS: f64 = 1.1;
 /// Words looked at, from the beginning of a text.
 const WORDS_MAX: usize = 64;
 
-type Words<'a> = HashSet<&'a str>;
+/// Hashes of a text's words, sorted, each once: two of them are compared in one walk.
+type Words = Vec<u64>;
 
 /// Which of the `weighed` texts to take, best first; `carried` ones travel already.
 pub(super) fn most_useful_together(
@@ -19,10 +21,10 @@ pub(super) fn most_useful_together(
     carried: &[&str],
     count: usize,
 ) -> Vec<usize> {
-    let words: Vec<Words<'_>> = weighed.iter().map(|(_, text)| words_of(text)).collect();
-    let carried: Vec<Words<'_>> = carried.iter().map(|text| words_of(text)).collect();
+    let words: Vec<Words> = weighed.iter().map(|(_, text)| words_of(text)).collect();
+    let carried: Vec<Words> = carried.iter().map(|text| words_of(text)).collect();
     let most_like =
-        |words: &Words<'_>| carried.iter().map(|other| likeness(words, other)).fold(0.0, f64::max);
+        |words: &Words| carried.iter().map(|other| likeness(words, other)).fold(0.0, f64::max);
     let mut repeated: Vec<f64> = words.iter().map(most_like).collect();
     let mut picked: Vec<usize> = Vec::new();
     while let Some(next) = best(weighed, &repeated, &picked).filter(|_| picked.len() < count) {
@@ -46,19 +48,36 @@ fn best(weighed: &[(f64, &str)], repeated: &[f64], picked: &[usize]) -> Option<u
         .map(|(_, index)| index)
 }
 
-fn words_of(text: &str) -> Words<'_> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .take(WORDS_MAX)
-        .collect()
+fn words_of(text: &str) -> Words {
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut hashes: Words = words.take(WORDS_MAX).map(|word| hasher.hash_one(word)).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
 }
 
 /// The share of words that two texts have in common (Jaccard).
-fn likeness(a: &Words<'_>, b: &Words<'_>) -> f64 {
-    let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let common = few.iter().filter(|word| many.contains(*word)).count();
+fn likeness(a: &[u64], b: &[u64]) -> f64 {
+    let common = in_common(a, b);
     let all = a.len() + b.len() - common;
     if all == 0 { 0.0 } else { common as f64 / all as f64 }
+}
+
+fn in_common(a: &[u64], b: &[u64]) -> usize {
+    let (mut a, mut b, mut common) = (a.iter().peekable(), b.iter().peekable(), 0);
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        match x.cmp(y) {
+            Ordering::Less => drop(a.next()),
+            Ordering::Greater => drop(b.next()),
+            Ordering::Equal => {
+                common += 1;
+                a.next();
+                b.next();
+            }
+        }
+    }
+    common
 }
 
 #[cfg(test)]
