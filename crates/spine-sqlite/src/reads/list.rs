@@ -107,6 +107,7 @@ impl Select {
             let numbers: Vec<u64> = ids.iter().map(|id| id.number()).collect();
             self.add_driver("m.number IN (SELECT value FROM json_each(?))", json(&numbers));
         }
+        self.add_pinned(filter.pinned);
         if let Some(thread) = &filter.thread {
             self.add_driver("m.thread = ?", thread.as_str().to_owned());
         }
@@ -115,6 +116,15 @@ impl Select {
             self.add_driver("m.author = ?", author.as_str().to_owned());
         }
         self.add_rest(filter);
+    }
+
+    /// Pins are few and have an index of their own: without it a list of pins read every memory about nobody in
+    /// particular.
+    fn add_pinned(&mut self, pinned: Option<bool>) {
+        let Some(pinned) = pinned else { return };
+        let plus = if self.driven || !pinned { "+" } else { "" };
+        self.conditions.push_str(&format!(" AND {plus}m.pinned = {}", u8::from(pinned)));
+        self.driven |= pinned;
     }
 
     /// The first tag's own table drives the list: its key ends in the number too.
@@ -143,13 +153,6 @@ impl Select {
     }
 
     fn add_rest(&mut self, filter: &Filter) {
-        if let Some(pinned) = filter.pinned {
-            self.conditions.push_str(if pinned {
-                " AND m.pinned = 1"
-            } else {
-                " AND m.pinned = 0"
-            });
-        }
         match filter.kinds.as_slice() {
             [] => {}
             [kind] => self.add_driver("m.kind = ?", kind.as_str().to_owned()),
@@ -207,6 +210,10 @@ mod tests {
             ),
             (Filter { subject: subject(), kinds: kinds(), ..any() }, "memories_subject"),
             (Filter { subject: Some(SubjectFilter::General), ..any() }, "memories_subject"),
+            (
+                Filter { pinned: Some(true), subject: Some(SubjectFilter::General), ..any() },
+                "memories_pinned",
+            ),
             (Filter { author: Some("a".parse().unwrap()), ..any() }, "memories_author"),
             (Filter { kinds: kinds(), ..any() }, "memories_kind"),
             (Filter { pinned: Some(true), ..any() }, "memories_pinned"),
