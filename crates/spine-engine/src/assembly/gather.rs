@@ -42,11 +42,9 @@ impl References {
     }
 
     /// What a parent missed is asked for again.
-    pub fn ask_again(&mut self, parents: &[Envelope]) -> Vec<MemoryId> {
+    pub fn ask_again(&mut self, parents: &[Envelope]) {
         let gaps = parents.iter().flat_map(|parent| &parent.completeness.gaps);
-        let missed: Vec<MemoryId> = gaps.filter_map(|gap| gap.reference.parse().ok()).collect();
-        self.add(missed.iter().copied(), &Source::Requested);
-        missed
+        self.add(gaps.filter_map(|gap| gap.reference.parse().ok()), &Source::Requested);
     }
 
     fn add(&mut self, ids: impl IntoIterator<Item = MemoryId>, source: &Source) {
