@@ -88,6 +88,7 @@ fn to_store(made: &Assembled) -> Result<StoredEnvelope> {
         digest: envelope.digest,
         bytes: envelope.canonical_bytes().to_vec(),
         notes,
+        pruned: false,
         change: Change::ZERO,
     })
 }

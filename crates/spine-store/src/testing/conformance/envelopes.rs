@@ -9,7 +9,7 @@ fn envelope(n: u64, root: u64) -> StoredEnvelope {
     let [id, root] = [n, root].map(|n| EnvelopeId::from_parts(n, u128::from(n)));
     let bytes = format!("{{\"n\":{n}}}").into_bytes();
     let (digest, notes) = (Digest::of(&[&bytes]), format!("about {n}").into_bytes());
-    StoredEnvelope { id, root, digest, bytes, notes, change: Change::ZERO }
+    StoredEnvelope { id, root, digest, bytes, notes, pruned: false, change: Change::ZERO }
 }
 
 fn put(envelope: StoredEnvelope) -> Put {

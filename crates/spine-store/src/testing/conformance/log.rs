@@ -1,17 +1,18 @@
 //! The log: in commit order, and never rewritten.
 
 use serde_json::json;
-use spine_protocol::{EnvelopeId, WorkspaceName};
+use spine_protocol::{DeliveryId, EnvelopeId, WorkspaceName};
 
 use super::draft::*;
 use crate::{Change, Command, Event, EventDraft, MemoryRef, Store, WorkspaceState};
 
 pub(super) fn events_are_in_commit_order(store: &dyn Store) {
-    let envelope = EnvelopeId::from_parts(1, 1);
+    let (envelope, delivery) = (EnvelopeId::from_parts(1, 1), DeliveryId::from_parts(2, 2));
     let draft = EventDraft {
         actor: Some("analyst".parse().unwrap()),
         memory: Some(MemoryRef::Existing(id(1))),
         envelope: Some(envelope),
+        delivery: Some(delivery),
         data: json!({"why": "é"}).as_object().unwrap().clone(),
         ..EventDraft::new("test.first")
     };
@@ -26,6 +27,7 @@ pub(super) fn events_are_in_commit_order(store: &dyn Store) {
         actor: draft.actor,
         memory: Some(id(1)),
         envelope: Some(envelope),
+        delivery: Some(delivery),
         data: draft.data,
     };
     assert_eq!((page.items, page.next), (vec![expected], Some(Change(2))));
