@@ -20,7 +20,7 @@ pub(super) fn ready_sql() -> String {
         "SELECT {DELIVERY_COLUMNS} FROM deliveries d \
          WHERE workspace = ?1 AND agent = ?2 AND state = 0 AND state < 3 AND visible_ms <= ?3 \
            AND (order_key IS NULL OR NOT EXISTS ( \
-             SELECT 1 FROM deliveries o WHERE o.workspace = ?1 AND o.agent = ?2 \
+             SELECT 1 FROM deliveries o INDEXED BY deliveries_order WHERE o.workspace = ?1 AND o.agent = ?2 \
              AND o.order_key = d.order_key AND o.state < 3 AND o.sequence < d.sequence)) \
          ORDER BY rank, sequence LIMIT ?4"
     )
@@ -32,6 +32,12 @@ pub(super) fn due_sql() -> String {
          ORDER BY due_ms LIMIT ?"
     )
 }
+
+pub(super) const NEXT_VISIBLE: &str = "SELECT min(visible_ms) FROM deliveries \
+    WHERE workspace = ? AND agent = ? AND state = 0 AND state < 3";
+
+const BY_ID: &str = "deliveries_id";
+const BY_QUEUE: &str = "deliveries_open";
 
 /// Open ones are counted in their index alone.
 pub(super) const QUEUES: &str = "SELECT agent, state, count(*), min(visible_ms) FROM deliveries \
@@ -79,11 +85,9 @@ impl DeliveryReads for SqliteStore {
     ) -> StoreFuture<'_, Option<UnixMs>> {
         let workspace = workspace.clone();
         self.readers.run(move |connection| {
-            let sql = "SELECT min(visible_ms) FROM deliveries \
-                       WHERE workspace = ? AND agent = ? AND state = 0 AND state < 3";
             let params = params![workspace.as_str(), agent.as_str()];
             let read = |row: &Row<'_>| row.get::<_, Option<i64>>(0);
-            Ok(connection.prepare_cached(sql)?.query_row(params, read)?.map(UnixMs))
+            Ok(connection.prepare_cached(NEXT_VISIBLE)?.query_row(params, read)?.map(UnixMs))
         })
     }
 
@@ -167,16 +171,15 @@ fn by_id(
 /// A list is in the order of ids, which every index but that of open ones has. Open ones are few beside
 /// those that are done: they are found by it and sorted.
 pub(super) fn list_sql(workspace: &WorkspaceName, query: &DeliveryQuery) -> (String, Vec<Value>) {
-    let mut conditions = format!("workspace = ?{}", state_condition(&query.states));
+    let (index, states) = states_by_index(&query.states);
+    let mut conditions = format!("workspace = ?{states}");
     let mut params = vec![Value::Text(workspace.as_str().to_owned())];
     let mut add = |condition: &str, param: Value| {
         conditions.push_str(condition);
         params.push(param);
     };
-    let only_open = !query.states.is_empty() && query.states.iter().all(|state| state.is_open());
-    let plus = if only_open { "" } else { "+" };
     if let Some(agent) = &query.agent {
-        add(&format!(" AND {plus}agent = ?"), Value::Text(agent.as_str().to_owned()));
+        add(" AND agent = ?", Value::Text(agent.as_str().to_owned()));
     }
     if let Some(since) = query.since {
         add(" AND updated_ms >= ?", Value::Integer(since.0));
@@ -184,27 +187,26 @@ pub(super) fn list_sql(workspace: &WorkspaceName, query: &DeliveryQuery) -> (Str
     if let Some(until) = query.until {
         add(" AND updated_ms <= ?", Value::Integer(until.0));
     }
-    let (order, id) = if only_open { ("+id", "+id") } else { ("id", "id") };
     let (behind, direction) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
     if let Some(after) = query.after {
-        add(&format!(" AND {id} {behind} ?"), Value::Text(after.to_string()));
+        add(&format!(" AND id {behind} ?"), Value::Text(after.to_string()));
     }
     let sql = format!(
-        "SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE {conditions} \
-         ORDER BY {order} {direction} LIMIT ?"
+        "SELECT {DELIVERY_COLUMNS} FROM deliveries INDEXED BY {index} WHERE {conditions} \
+         ORDER BY id {direction} LIMIT ?"
     );
     (sql, params)
 }
 
-/// In the words of a partial index, where there is one for just these states.
-fn state_condition(states: &[DeliveryState]) -> String {
+/// The index to list these states by, since SQLite has no statistics to choose by, and the condition in its words.
+fn states_by_index(states: &[DeliveryState]) -> (&'static str, String) {
     let numbers: Vec<String> = states.iter().map(|s| state_number(*s).to_string()).collect();
     let one_of = format!(" AND state IN ({})", numbers.join(", "));
     match states {
-        [] => String::new(),
-        [DeliveryState::Parked] => " AND state = 6".to_owned(),
-        open if open.iter().all(|state| state.is_open()) => format!("{one_of} AND state < 3"),
-        _ => one_of,
+        [] => (BY_ID, String::new()),
+        [DeliveryState::Parked] => ("deliveries_parked", " AND state = 6".to_owned()),
+        open if open.iter().all(|state| state.is_open()) => (BY_QUEUE, one_of + " AND state < 3"),
+        _ => (BY_ID, one_of),
     }
 }
 

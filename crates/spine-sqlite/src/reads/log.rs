@@ -113,6 +113,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 
 /// The events of some envelopes are found by their index and sorted; all others in the order of the log.
 pub(super) fn events_sql(workspace: &WorkspaceName, query: &EventQuery) -> (String, Vec<Value>) {
+    let mut from = "events";
     let mut conditions = "workspace = ?".to_owned();
     let mut params = vec![Value::Text(workspace.as_str().to_owned())];
     let mut add = |condition: &str, param: Value| {
@@ -121,6 +122,7 @@ pub(super) fn events_sql(workspace: &WorkspaceName, query: &EventQuery) -> (Stri
     };
     if !query.envelopes.is_empty() {
         let ids = serde_json::to_string(&query.envelopes).unwrap_or_default();
+        from = "events INDEXED BY events_envelope";
         add(" AND envelope IN (SELECT value FROM json_each(?))", Value::Text(ids));
     }
     if let Some(prefix) = &query.kinds_prefix {
@@ -134,7 +136,7 @@ pub(super) fn events_sql(workspace: &WorkspaceName, query: &EventQuery) -> (Stri
         add(&format!(" AND {plus}change {behind} ?"), after);
     }
     let sql = format!(
-        "SELECT {EVENT_COLUMNS} FROM events WHERE {conditions} \
+        "SELECT {EVENT_COLUMNS} FROM {from} WHERE {conditions} \
          ORDER BY {plus}change {direction} LIMIT ?"
     );
     (sql, params)

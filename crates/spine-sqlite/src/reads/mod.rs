@@ -5,6 +5,8 @@ mod envelopes;
 mod list;
 mod log;
 mod memories;
+#[cfg(test)]
+mod plans;
 mod records;
 
 use rusqlite::types::Value;
