@@ -106,3 +106,26 @@ impl Drop for Readers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spine_store::testing::block_on;
+
+    fn thread_name(_: &Connection) -> rusqlite::Result<Option<String>> {
+        Ok(thread::current().name().map(str::to_owned))
+    }
+
+    #[test]
+    fn short_read_runs_here_unless_every_connection_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spine.db");
+        Connection::open(&path).unwrap();
+        let readers = Readers::start(&path, &Options::default()).unwrap();
+        let here = thread::current().name().map(str::to_owned);
+        assert_eq!(block_on(readers.run_here(thread_name)), Ok(here));
+        let _taken: Vec<_> = readers.here.iter().map(|connection| connection.lock()).collect();
+        let elsewhere = block_on(readers.run_here(thread_name)).unwrap().unwrap();
+        assert!(elsewhere.starts_with("store-reader"), "{elsewhere}");
+    }
+}
