@@ -5,6 +5,7 @@
 
 pub mod assembly;
 mod caller;
+pub mod delivery;
 mod entropy;
 mod idempotency;
 pub mod memories;

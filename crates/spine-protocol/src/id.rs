@@ -70,6 +70,14 @@ ulid_id!(
     pattern: "^dlv_[0-7][0-9A-HJKMNP-TV-Z]{25}$"
 );
 
+ulid_id!(
+    /// A publication's id: `pub_` and a ULID.
+    PublicationId,
+    prefix: "pub_",
+    expected: "a publication id such as `pub_01JHX5C3Q8V6YQJ2ZD0M4T7N9R`",
+    pattern: "^pub_[0-7][0-9A-HJKMNP-TV-Z]{25}$"
+);
+
 /// A memory's id: `ms-` and its number in the workspace, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemoryId(u64);

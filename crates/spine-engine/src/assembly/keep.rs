@@ -9,6 +9,7 @@ use spine_store::{
 use super::{Assembled, AssemblyError, Explanation, Handoffs, Result};
 use crate::Caller;
 use crate::idempotency;
+use crate::memories::Memories;
 
 impl Handoffs {
     /// Why each memory is or is not in an envelope that was assembled here.
@@ -47,11 +48,20 @@ impl Handoffs {
         }
         let id: EnvelopeId = serde_json::from_slice(&record.answer)
             .map_err(|error| StoreError::new(ErrorKind::Corrupt, error.to_string()))?;
+        self.assembled(caller, id).await
+    }
+
+    /// An envelope that was assembled before, with its reasons.
+    pub(crate) async fn assembled(&self, caller: &Caller, id: EnvelopeId) -> Result<Assembled> {
         let envelope = self.stored(caller, id).await?;
         Ok(Assembled { envelope, explanation: self.explain(caller, id).await? })
     }
 
-    pub(super) async fn stored(&self, caller: &Caller, id: EnvelopeId) -> Result<Envelope> {
+    pub(crate) fn memories(&self) -> &Memories {
+        &self.memories
+    }
+
+    pub(crate) async fn stored(&self, caller: &Caller, id: EnvelopeId) -> Result<Envelope> {
         let stored = self.store.envelope(&caller.workspace, id).await?;
         let stored = stored.ok_or(AssemblyError::EnvelopeUnknown { id })?;
         Ok(Envelope::read(&stored.bytes)?)

@@ -1,0 +1,362 @@
+//! From an event to a committed step: read, ask the machine, apply; again when another writer was first.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use spine_protocol::{AgentName, DeliveryId, Digest, WorkspaceName};
+use spine_store::{
+    Applied, Change, Collection, Command, ErrorKind, EventDraft, IdempotencyDraft,
+    IdempotencyRecord, Outcome, Put, Record, RecordKey, UnixMs,
+};
+
+use super::agents::{AgentOptions, agent_key, breaker_key};
+use super::bell::Topic;
+use super::breaker::{Admission, Breaker};
+use super::limits::RACE_ATTEMPTS_MAX;
+use super::machine::{Effect, Event, Moment, Step, step};
+use super::story::Delivery;
+use super::{Deliveries, DeliveryError, Result};
+use crate::Caller;
+use crate::idempotency::{self, request_digest};
+
+/// An event for one delivery, with what the audit log is to say of it.
+#[derive(Debug, Clone)]
+pub(super) struct Act {
+    pub(super) id: DeliveryId,
+    pub(super) event: Event,
+    pub(super) actor: Option<AgentName>,
+    pub(super) data: Map<String, Value>,
+    /// What else is to happen in the same step, all or nothing.
+    pub(super) with: Vec<Put>,
+    pub(super) with_events: Vec<EventDraft>,
+    /// The answer to remember.
+    pub(super) idempotency: Option<IdempotencyDraft>,
+}
+
+impl Act {
+    pub(super) fn new(caller: &Caller, id: DeliveryId, event: Event) -> Self {
+        let (data, with, with_events) = Default::default();
+        let actor = caller.agent.clone();
+        Self { id, event, actor, data, with, with_events, idempotency: None }
+    }
+
+    pub(super) fn noting(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.data.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+/// How an agent stands, as far as its deliveries go.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Standing {
+    /// Given no work by a person.
+    pub(super) paused: bool,
+    /// Its breaker, if it is anything but at rest, and the record it is kept in.
+    pub(super) breaker: Option<(Record, Breaker)>,
+}
+
+impl Standing {
+    /// What its breaker lets through.
+    pub(super) fn admission(&self, now: UnixMs) -> Admission {
+        self.breaker.as_ref().map_or(Admission::All, |(_, breaker)| breaker.admits(now))
+    }
+
+    /// Until when it is not to be expected to take this delivery. The probe is what finds out.
+    fn held_until(&self, id: DeliveryId, now: UnixMs) -> Option<UnixMs> {
+        let probed = self.probe() == Some(id);
+        match self.admission(now) {
+            _ if self.paused => Some(UnixMs::MAX),
+            Admission::None(until) if !probed => Some(until),
+            _ => None,
+        }
+    }
+
+    /// The delivery that is the probe.
+    pub(super) fn probe(&self) -> Option<DeliveryId> {
+        self.breaker.as_ref().and_then(|(_, breaker)| breaker.probe)
+    }
+
+    /// What makes this delivery the probe, in its own command: so that there is one.
+    pub(super) fn probing(&self, id: DeliveryId, now: UnixMs) -> Option<Put> {
+        let (record, breaker) = self.breaker.as_ref()?;
+        let probing = to_record(record.key.clone(), &breaker.probing(id, now), Some(record));
+        Some(Put::Record(Box::new(probing)))
+    }
+}
+
+pub(super) type Standings = BTreeMap<AgentName, Standing>;
+
+impl Deliveries {
+    /// One delivery, as it is.
+    pub async fn get(&self, caller: &Caller, id: DeliveryId) -> Result<Delivery> {
+        let found = self.store.deliveries(&caller.workspace, vec![id]).await?.pop();
+        Ok(Delivery::of_row(found.ok_or(DeliveryError::Unknown { id })?)?)
+    }
+
+    /// One event for one delivery, once for each idempotency key. What is asked again gives the delivery as it is now.
+    pub(super) async fn act_once(
+        &self,
+        caller: &Caller,
+        operation: &str,
+        request: &impl Serialize,
+        mut act: Act,
+    ) -> Result<Delivery> {
+        let digest = request_digest(operation, &(&caller.agent, act.id, request));
+        if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
+            check_same(&known, &digest)?;
+            return self.get(caller, act.id).await;
+        }
+        let id = act.id;
+        act.idempotency = idempotency::record(caller, digest, &id, self.store.now());
+        match self.act(&caller.workspace, act).await {
+            Err(DeliveryError::IdempotencyConflict) => self.get(caller, id).await,
+            outcome => outcome,
+        }
+    }
+
+    /// One event for one delivery.
+    pub(super) async fn act(&self, workspace: &WorkspaceName, act: Act) -> Result<Delivery> {
+        let id = act.id;
+        let done = self.act_many(workspace, vec![act]).await?.pop();
+        done.unwrap_or(Err(DeliveryError::Unknown { id }))
+    }
+
+    /// Many events, each by itself: one outcome for each, in order.
+    pub(super) async fn act_many(
+        &self,
+        workspace: &WorkspaceName,
+        acts: Vec<Act>,
+    ) -> Result<Vec<Result<Delivery>>> {
+        let mut outcomes: Vec<Option<Result<Delivery>>> = vec![None; acts.len()];
+        for _ in 0..RACE_ATTEMPTS_MAX {
+            let open: Vec<usize> = indices(&outcomes);
+            if open.is_empty() {
+                break;
+            }
+            self.round(workspace, &acts, &open, &mut outcomes).await?;
+        }
+        let contended = || Err(DeliveryError::Contended);
+        Ok(outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(contended)).collect())
+    }
+
+    /// One try for those acts that have no outcome yet.
+    async fn round(
+        &self,
+        workspace: &WorkspaceName,
+        acts: &[Act],
+        open: &[usize],
+        outcomes: &mut [Option<Result<Delivery>>],
+    ) -> Result<()> {
+        let chosen: Vec<(usize, &Act)> =
+            open.iter().filter_map(|index| Some((*index, acts.get(*index)?))).collect();
+        let ids = chosen.iter().map(|(_, act)| act.id).collect();
+        let rows = self.store.deliveries(workspace, ids).await?;
+        let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
+        let standings = self.standings(workspace, rows.values().map(|row| &row.agent)).await?;
+        let mut planned = Vec::new();
+        for (index, act) in chosen {
+            let decided = match rows.get(&act.id) {
+                Some(row) => self.decide(Delivery::of_row(row.clone())?, act, &standings),
+                None => Err(DeliveryError::Unknown { id: act.id }),
+            };
+            match decided {
+                Ok(Some((before, step))) => planned.push((index, act, before, step)),
+                Ok(None) => set(outcomes, index, self.unchanged(rows.get(&act.id))),
+                Err(error) => set(outcomes, index, Some(Err(error))),
+            }
+        }
+        self.commit(workspace, planned, &standings, outcomes).await
+    }
+
+    fn unchanged(&self, row: Option<&spine_store::Delivery>) -> Option<Result<Delivery>> {
+        row.map(|row| Ok(Delivery::of_row(row.clone())?))
+    }
+
+    /// The step to take, or nothing if the event changes nothing.
+    fn decide(
+        &self,
+        before: Delivery,
+        act: &Act,
+        standings: &Standings,
+    ) -> Result<Option<(Delivery, Step)>> {
+        let now = self.store.now();
+        let standing = standings.get(&before.row.agent);
+        let held_until = standing.and_then(|standing| standing.held_until(act.id, now));
+        let moment = self.moment(now, held_until);
+        let taken = step(&before, act.event.clone(), &moment);
+        let taken = taken.map_err(|refusal| DeliveryError::refused(act.id, refusal))?;
+        Ok(taken.is_change(&before).then_some((before, taken)))
+    }
+
+    pub(super) fn moment(&self, now: UnixMs, held_until: Option<UnixMs>) -> Moment<'_> {
+        Moment { now, random: self.random(), identity: &self.identity, held_until }
+    }
+
+    async fn commit(
+        &self,
+        workspace: &WorkspaceName,
+        planned: Vec<(usize, &Act, Delivery, Step)>,
+        standings: &Standings,
+        outcomes: &mut [Option<Result<Delivery>>],
+    ) -> Result<()> {
+        if planned.is_empty() {
+            return Ok(());
+        }
+        let now = self.store.now();
+        let commands =
+            planned.iter().map(|(_, act, _, step)| command(workspace, act, step, now)).collect();
+        let applied = self.store.apply(commands).await?;
+        let mut effects = Vec::new();
+        for ((index, _, _, step), outcome) in planned.into_iter().zip(applied) {
+            if let Some(outcome) = committed(&step.after, outcome) {
+                if outcome.is_ok() {
+                    self.ring(workspace, &step);
+                    effects
+                        .extend(step.effects.into_iter().map(|effect| (step.after.row.id, effect)));
+                }
+                set(outcomes, index, Some(outcome));
+            }
+        }
+        self.tell_breakers(workspace, &effects, standings).await
+    }
+
+    /// Wakes whoever waits for this.
+    pub(super) fn ring(&self, workspace: &WorkspaceName, step: &Step) {
+        let delivery = &step.after;
+        self.bells.ring(&Topic::Delivery(workspace.clone(), delivery.row.id));
+        for effect in &step.effects {
+            match effect {
+                Effect::Offer(agent) => self.offer(workspace, agent),
+                Effect::Ended if delivery.story.publication.is_some() => {
+                    self.bells.ring(&Topic::Due);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// There may be work for this agent.
+    pub(super) fn offer(&self, workspace: &WorkspaceName, agent: &AgentName) {
+        self.bells.ring(&Topic::Inbox(workspace.clone(), agent.clone()));
+    }
+
+    /// How each of these agents stands.
+    pub(super) async fn standings(
+        &self,
+        workspace: &WorkspaceName,
+        agents: impl Iterator<Item = &AgentName>,
+    ) -> Result<Standings> {
+        let mut keys = Vec::new();
+        let mut standings = Standings::new();
+        for agent in agents {
+            if standings.insert(agent.clone(), Standing::default()).is_none() {
+                keys.extend([breaker_key(agent)?, agent_key(agent)?]);
+            }
+        }
+        for record in self.store.records(workspace, keys).await? {
+            if let Ok(agent) = record.key.name.as_str().parse::<AgentName>() {
+                let known = standings.entry(agent).or_default();
+                *known = std::mem::take(known).with(record)?;
+            }
+        }
+        Ok(standings)
+    }
+}
+
+impl Standing {
+    fn with(self, record: Record) -> Result<Self> {
+        if record.key.collection == Collection::Agent {
+            return Ok(Self { paused: read_record::<AgentOptions>(&record)?.paused, ..self });
+        }
+        let breaker: Breaker = read_record(&record)?;
+        let troubled = breaker != Breaker::default();
+        Ok(Self { breaker: troubled.then_some((record, breaker)), ..self })
+    }
+}
+
+/// Whether a key stands for this request.
+pub(super) fn check_same(known: &IdempotencyRecord, request: &Digest) -> Result<()> {
+    if known.request == *request { Ok(()) } else { Err(DeliveryError::IdempotencyConflict) }
+}
+
+fn indices<T>(outcomes: &[Option<T>]) -> Vec<usize> {
+    let open = outcomes.iter().enumerate().filter(|(_, outcome)| outcome.is_none());
+    open.map(|(index, _)| index).collect()
+}
+
+fn set<T>(outcomes: &mut [Option<T>], index: usize, outcome: Option<T>) {
+    if let Some(slot) = outcomes.get_mut(index) {
+        *slot = outcome;
+    }
+}
+
+/// The step as one command: the delivery on top of the version it was read at, and a line in the log for each part.
+pub(super) fn command(workspace: &WorkspaceName, act: &Act, step: &Step, now: UnixMs) -> Command {
+    let mut command = Command::new(workspace.clone(), now);
+    command.puts.push(Put::Delivery(Box::new(step.after.to_row())));
+    command.puts.extend(act.with.iter().cloned());
+    command.puts.extend(wake_publication(step, now));
+    for effect in &step.effects {
+        if let Effect::Log(kind) = effect {
+            command.events.push(event(kind, act, &step.after));
+        }
+    }
+    command.events.extend(act.with_events.iter().cloned());
+    command.idempotency.clone_from(&act.idempotency);
+    command
+}
+
+/// The end of a part wakes its publication in the same step, so that no crash can make a join miss it.
+fn wake_publication(step: &Step, now: UnixMs) -> Option<Put> {
+    let name = step.after.story.publication.as_ref()?;
+    let name = name.parse().ok().filter(|_| step.effects.contains(&Effect::Ended))?;
+    Some(Put::WakeRecord(RecordKey { collection: Collection::Publication, name }, now))
+}
+
+pub(super) fn event(kind: &'static str, act: &Act, delivery: &Delivery) -> EventDraft {
+    let mut draft = EventDraft::new(kind);
+    draft.actor.clone_from(&act.actor);
+    draft.envelope = Some(delivery.row.envelope);
+    draft.delivery = Some(delivery.row.id);
+    draft.data.clone_from(&act.data);
+    draft.data.insert("agent".to_owned(), delivery.row.agent.as_str().into());
+    if delivery.row.epoch > 0 {
+        draft.data.insert("epoch".to_owned(), delivery.row.epoch.into());
+    }
+    draft
+}
+
+/// The delivery as it is on disk now; nothing when another writer was first.
+fn committed(after: &Delivery, outcome: Outcome) -> Option<Result<Delivery>> {
+    match outcome {
+        Ok(Applied::Now(receipt)) => {
+            let mut after = after.clone();
+            after.row.change = receipt.put_change(0);
+            Some(Ok(after))
+        }
+        Ok(Applied::Before(_)) => Some(Err(DeliveryError::IdempotencyConflict)),
+        Err(error) if error.kind() == ErrorKind::GuardFailed => None,
+        Err(error) => Some(Err(error.into())),
+    }
+}
+
+/// A record of the engine's own, read as what it is.
+pub(super) fn read_record<T: serde::de::DeserializeOwned>(record: &Record) -> Result<T> {
+    let damaged = |error: serde_json::Error| {
+        spine_store::StoreError::new(ErrorKind::Corrupt, format!("{:?}: {error}", record.key))
+    };
+    Ok(serde_json::from_slice(&record.value).map_err(damaged)?)
+}
+
+/// A record of the engine's own, to put on top of the one that was read.
+pub(super) fn to_record<T: serde::Serialize>(
+    key: RecordKey,
+    value: &T,
+    before: Option<&Record>,
+) -> Record {
+    // Our records are maps, lists, texts and numbers: they always have a spelling.
+    let value = serde_json::to_vec(value).unwrap_or_default();
+    let change = before.map_or(Change::ZERO, |before| before.change);
+    Record { key, value, due_at: before.and_then(|before| before.due_at), change }
+}

@@ -1,0 +1,102 @@
+//! What delivery must know of an envelope, read without checking the rest: whoever stored it has done that, and the
+//! receiver checks the digest.
+
+use serde::Deserialize;
+use spine_protocol::{AgentName, DEADLINE, Envelope, EnvelopeId, Priority, Subject, Timestamp};
+use spine_store::{ErrorKind, StoreError, StoredEnvelope, UnixMs};
+
+use super::{DeliveryError, Result};
+
+/// The parts of an envelope that decide how it is delivered.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    pub(super) id: EnvelopeId,
+    pub(super) root: EnvelopeId,
+    pub(super) target: AgentName,
+    pub(super) subject: Option<Subject>,
+    pub(super) priority: Priority,
+    pub(super) expires_at: Option<UnixMs>,
+    pub(super) deadline: Option<UnixMs>,
+    pub(super) completeness: f64,
+    pub(super) has_schema: bool,
+}
+
+#[derive(Deserialize)]
+struct Parts {
+    target: AgentName,
+    #[serde(default)]
+    subject: Option<Subject>,
+    #[serde(default)]
+    priority: Priority,
+    #[serde(default)]
+    expires_at: Option<Timestamp>,
+    #[serde(default)]
+    constraints: Vec<ConstraintPart>,
+    #[serde(default)]
+    completeness: CompletenessPart,
+    #[serde(default)]
+    expected_output: Option<OutputPart>,
+}
+
+#[derive(Deserialize)]
+struct ConstraintPart {
+    name: String,
+    value: serde_json::Value,
+}
+
+#[derive(Deserialize, Default)]
+struct CompletenessPart {
+    requested: u64,
+    included: u64,
+}
+
+#[derive(Deserialize)]
+struct OutputPart {
+    #[serde(default)]
+    schema: Option<serde::de::IgnoredAny>,
+}
+
+impl Head {
+    pub(super) fn of_stored(stored: &StoredEnvelope) -> Result<Self> {
+        if stored.pruned {
+            return Err(DeliveryError::Pruned { id: stored.id });
+        }
+        Self::read(stored.id, stored.root, &stored.bytes)
+    }
+
+    pub(super) fn of(envelope: &Envelope) -> Result<Self> {
+        Self::read(envelope.id, envelope.root, envelope.canonical_bytes())
+    }
+
+    fn read(id: EnvelopeId, root: EnvelopeId, bytes: &[u8]) -> Result<Self> {
+        let damaged =
+            |error: serde_json::Error| StoreError::new(ErrorKind::Corrupt, error.to_string());
+        let parts: Parts = serde_json::from_slice(bytes).map_err(damaged)?;
+        Ok(Self {
+            id,
+            root,
+            deadline: parts.constraints.iter().find_map(ConstraintPart::deadline),
+            target: parts.target,
+            subject: parts.subject,
+            priority: parts.priority,
+            expires_at: parts.expires_at.as_ref().map(UnixMs::from),
+            completeness: parts.completeness.share(),
+            has_schema: parts.expected_output.is_some_and(|output| output.schema.is_some()),
+        })
+    }
+}
+
+impl ConstraintPart {
+    fn deadline(&self) -> Option<UnixMs> {
+        let text = self.value.as_str().filter(|_| self.name == DEADLINE)?;
+        // A plain date ends with its day.
+        let moment = text.parse::<Timestamp>().or_else(|_| format!("{text}T23:59:59.999Z").parse());
+        moment.ok().as_ref().map(UnixMs::from)
+    }
+}
+
+impl CompletenessPart {
+    fn share(&self) -> f64 {
+        if self.requested == 0 { 1.0 } else { self.included as f64 / self.requested as f64 }
+    }
+}

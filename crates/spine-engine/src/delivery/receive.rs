@@ -1,0 +1,408 @@
+//! Receiving: a lease for whoever asks first, by priority, then oldest first.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use spine_protocol::{AgentName, DeliveryId, WorkspaceName};
+use spine_store::{Applied, DeliveryState, Priority, StoredEnvelope, UnixMs};
+
+use super::act::{Act, Standing, command};
+use super::bell::Topic;
+use super::breaker::Admission;
+use super::fence::Fence;
+use super::limits::{LOOK_AGAIN, READ_AHEAD_MAX, RECEIVE_MAX, WAIT_MAX};
+use super::machine::{Event, Step, step};
+use super::story::Delivery;
+use super::{Deliveries, DeliveryError, Result};
+use crate::Caller;
+use crate::patience::within;
+
+/// What a receiver asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReceiveRequest {
+    /// As whom.
+    pub agent: AgentName,
+    /// How many at most.
+    pub max: usize,
+    /// How long to wait for the first one.
+    pub wait: Duration,
+    /// Another lease time than the policy's.
+    pub lease_ms: Option<u64>,
+    /// Whether they are accepted by this very call.
+    pub accept: bool,
+    /// What the receiver's process calls itself.
+    pub holder: Option<String>,
+    /// Handoffs below this completeness are rejected.
+    pub completeness_min: Option<f64>,
+}
+
+impl ReceiveRequest {
+    /// One delivery, if there is one now.
+    pub fn new(agent: AgentName) -> Self {
+        Self {
+            agent,
+            max: 1,
+            wait: Duration::ZERO,
+            lease_ms: None,
+            accept: false,
+            holder: None,
+            completeness_min: None,
+        }
+    }
+}
+
+/// A delivery in a receiver's hands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Received {
+    /// The delivery.
+    pub delivery: Delivery,
+    /// What is delivered.
+    pub envelope: StoredEnvelope,
+    /// The lease to show at every further step.
+    pub fence: Fence,
+}
+
+impl Deliveries {
+    /// Waits for work and takes it.
+    pub async fn receive(&self, caller: &Caller, request: ReceiveRequest) -> Result<Vec<Received>> {
+        if request.max > RECEIVE_MAX {
+            let (field, found, max, unit) = ("max", request.max, RECEIVE_MAX, "deliveries");
+            return Err(DeliveryError::TooLarge { field, found, max, unit });
+        }
+        let until = self.store.now().after(request.wait.min(WAIT_MAX));
+        let topic = Topic::Inbox(caller.workspace.clone(), request.agent.clone());
+        loop {
+            let mut bell = self.bells.listen(topic.clone());
+            let received = self.claim(caller, &request).await?;
+            let now = self.store.now();
+            if !received.is_empty() || now >= until || self.bells.is_stopped() {
+                return Ok(received);
+            }
+            let pause = self.until_visible(&caller.workspace, &request.agent, now, until).await?;
+            within(&self.timer, pause, bell.heard()).await;
+        }
+    }
+
+    /// How long until there may be something without anybody ringing.
+    async fn until_visible(
+        &self,
+        workspace: &WorkspaceName,
+        agent: &AgentName,
+        now: UnixMs,
+        until: UnixMs,
+    ) -> Result<Duration> {
+        let next = self.store.next_visible(workspace, agent.clone()).await?;
+        let next = next.filter(|at| *at > now).unwrap_or(until).min(until);
+        let ms = u64::try_from(next.0 - now.0).unwrap_or_default();
+        Ok(Duration::from_millis(ms).min(LOOK_AGAIN))
+    }
+
+    async fn claim(&self, caller: &Caller, request: &ReceiveRequest) -> Result<Vec<Received>> {
+        let workspace = &caller.workspace;
+        let now = self.store.now();
+        let mut standings = self.standings(workspace, std::iter::once(&request.agent)).await?;
+        let standing = standings.remove(&request.agent).unwrap_or_default();
+        let inbox = self.inboxes.open(workspace, &request.agent);
+        let wanted = match standing.admission(now) {
+            _ if standing.paused => return Ok(Vec::new()),
+            Admission::All => request.max,
+            Admission::Probe => request.max.min(1),
+            Admission::None(_) => return self.claim_probe(caller, request, &standing).await,
+        };
+        let rows = inbox.take(self, workspace, &request.agent, wanted, now).await?;
+        let taken = self.lease(caller, request, rows.rows.clone(), &standing).await?;
+        drop(rows);
+        self.handed(caller, request, taken).await
+    }
+
+    /// A direct handoff that is the probe can be taken though the circuit is open to all others.
+    async fn claim_probe(
+        &self,
+        caller: &Caller,
+        request: &ReceiveRequest,
+        standing: &Standing,
+    ) -> Result<Vec<Received>> {
+        let Some(id) = standing.probe() else { return Ok(Vec::new()) };
+        let now = self.store.now();
+        let mut rows = self.store.deliveries(&caller.workspace, vec![id]).await?;
+        rows.retain(|row| {
+            row.state == DeliveryState::Pending
+                && row.agent == request.agent
+                && row.visible_at <= now
+        });
+        let taken = self.lease(caller, request, rows, &Standing::default()).await?;
+        self.handed(caller, request, taken).await
+    }
+
+    /// Leases those of the rows that are still as they were read.
+    async fn lease(
+        &self,
+        caller: &Caller,
+        request: &ReceiveRequest,
+        rows: Vec<spine_store::Delivery>,
+        standing: &Standing,
+    ) -> Result<Vec<Delivery>> {
+        let workspace = &caller.workspace;
+        let now = self.store.now();
+        let (mut steps, mut commands) = (Vec::new(), Vec::new());
+        for row in rows {
+            let Some((act, step)) = self.leased(caller, request, row, now)? else { continue };
+            let mut command = command(workspace, &act, &step, now);
+            if standing.admission(now) == Admission::Probe {
+                command.puts.extend(standing.probing(act.id, now));
+            }
+            commands.push(command);
+            steps.push(step);
+        }
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut unhanded = Unhanded::new(self, workspace, &steps);
+        let outcomes = self.store.apply(commands).await?;
+        let mut taken = Vec::with_capacity(steps.len());
+        let mut effects = Vec::new();
+        for (step, outcome) in steps.into_iter().zip(outcomes) {
+            if let Ok(Applied::Now(receipt)) = outcome {
+                self.ring(workspace, &step);
+                let Step { after: mut delivery, effects: mut more } = step;
+                delivery.row.change = receipt.put_change(0);
+                effects.extend(more.drain(..).map(|effect| (delivery.row.id, effect)));
+                taken.push(delivery);
+            }
+        }
+        unhanded.keep(&taken);
+        if standing.breaker.is_some() {
+            self.tell_breakers(workspace, &effects, &Default::default()).await?;
+        }
+        unhanded.disarm();
+        Ok(taken)
+    }
+
+    fn leased(
+        &self,
+        caller: &Caller,
+        request: &ReceiveRequest,
+        row: spine_store::Delivery,
+        now: UnixMs,
+    ) -> Result<Option<(Act, Step)>> {
+        let (holder, lease_ms, accept) = (request.holder.clone(), request.lease_ms, request.accept);
+        let event = Event::Lease { holder, lease_ms, accept };
+        let mut act = Act::new(caller, row.id, event.clone());
+        act.actor = Some(request.agent.clone());
+        let before = Delivery::of_row(row)?;
+        Ok(step(&before, event, &self.moment(now, None)).ok().map(|step| (act, step)))
+    }
+
+    /// With their envelopes; what is not complete enough for this receiver goes back to its sender.
+    async fn handed(
+        &self,
+        caller: &Caller,
+        request: &ReceiveRequest,
+        taken: Vec<Delivery>,
+    ) -> Result<Vec<Received>> {
+        let mut received = Vec::with_capacity(taken.len());
+        for delivery in taken {
+            let fence = self.fence_of(&delivery);
+            let (id, found) = (delivery.row.id, delivery.story.completeness);
+            if let Some(min) = request.completeness_min.filter(|min| found < *min) {
+                let reason = format!("its completeness is {found:.2}, the receiver wants {min:.2}");
+                let event = Event::Reject { fence, reason, question: None };
+                self.act(&caller.workspace, Act::new(caller, id, event)).await?;
+                continue;
+            }
+            let envelope = self.store.envelope(&caller.workspace, delivery.row.envelope).await?;
+            let missing = || DeliveryError::NotFound {
+                kind: "envelope",
+                name: delivery.row.envelope.to_string(),
+            };
+            let envelope = envelope.ok_or_else(missing)?;
+            received.push(Received { delivery, envelope, fence });
+        }
+        Ok(received)
+    }
+
+    /// Gives back what never reached its receiver. Part of what is due.
+    pub(super) async fn release_orphans(&self) -> Result<()> {
+        let orphans = std::mem::take(&mut *lock(&self.orphans));
+        for Orphan { workspace, id, fence } in orphans {
+            let caller = Caller::of(workspace.clone());
+            let act = Act::new(&caller, id, Event::Release(fence));
+            match self.act(&workspace, act).await {
+                // It moved on by itself.
+                Ok(_) | Err(DeliveryError::LeaseLost { .. } | DeliveryError::Over { .. }) => {}
+                Err(DeliveryError::Cancelled { .. } | DeliveryError::Unknown { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A lease whose receiver had gone when it was given.
+#[derive(Debug, Clone)]
+pub(super) struct Orphan {
+    workspace: WorkspaceName,
+    id: DeliveryId,
+    fence: Fence,
+}
+
+/// Leases on their way. Dropped before they are handed over, they are given back: the poller has gone, and that costs
+/// no attempt.
+struct Unhanded<'a> {
+    engine: &'a Deliveries,
+    orphans: Vec<Orphan>,
+}
+
+impl<'a> Unhanded<'a> {
+    fn new(engine: &'a Deliveries, workspace: &WorkspaceName, steps: &[Step]) -> Self {
+        let orphan = |step: &Step| Orphan {
+            workspace: workspace.clone(),
+            id: step.after.row.id,
+            fence: engine.fence_of(&step.after),
+        };
+        Self { engine, orphans: steps.iter().map(orphan).collect() }
+    }
+
+    fn keep(&mut self, taken: &[Delivery]) {
+        self.orphans.retain(|orphan| taken.iter().any(|delivery| delivery.row.id == orphan.id));
+    }
+
+    fn disarm(mut self) {
+        self.orphans.clear();
+    }
+}
+
+impl Drop for Unhanded<'_> {
+    fn drop(&mut self) {
+        if !self.orphans.is_empty() {
+            lock(&self.engine.orphans).append(&mut self.orphans);
+            self.engine.bells.ring(&Topic::Due);
+        }
+    }
+}
+
+/// What waits for each agent, read ahead. Receivers of one agent take different rows without waiting for each other's
+/// commit; a row that another engine took meanwhile fails its guard.
+#[derive(Default)]
+pub(super) struct Inboxes {
+    inboxes: Mutex<HashMap<(WorkspaceName, AgentName), Arc<Inbox>>>,
+}
+
+#[derive(Default)]
+struct Inbox {
+    ahead: Mutex<Ahead>,
+    refilling: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct Ahead {
+    rows: VecDeque<spine_store::Delivery>,
+    taken: HashSet<DeliveryId>,
+    read_at: UnixMs,
+}
+
+/// How long rows are believed to be what was read: another server may have added more urgent ones.
+const AHEAD_MS_MAX: i64 = 100;
+
+impl Inboxes {
+    fn open(&self, workspace: &WorkspaceName, agent: &AgentName) -> Arc<Inbox> {
+        let key = (workspace.clone(), agent.clone());
+        Arc::clone(lock(&self.inboxes).entry(key).or_default())
+    }
+
+    /// A more urgent one than those that were read ahead: they must be read anew.
+    pub(super) fn arrived(&self, workspace: &WorkspaceName, row: &spine_store::Delivery) {
+        let key = (workspace.clone(), row.agent.clone());
+        let inbox = lock(&self.inboxes).get(&key).cloned();
+        if let Some(inbox) = inbox {
+            inbox.forget_less_urgent(row.priority);
+        }
+    }
+
+    /// Forgets agents for whom nobody asks.
+    pub(super) fn tidy(&self) {
+        lock(&self.inboxes).retain(|_, inbox| Arc::strong_count(inbox) > 1);
+    }
+}
+
+/// Rows in the hands of one receiver; nobody else takes them until this is dropped.
+struct Taken {
+    inbox: Arc<Inbox>,
+    rows: Vec<spine_store::Delivery>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        let mut ahead = lock(&self.inbox.ahead);
+        for row in &self.rows {
+            ahead.taken.remove(&row.id);
+        }
+    }
+}
+
+impl Inbox {
+    async fn take(
+        self: Arc<Self>,
+        engine: &Deliveries,
+        workspace: &WorkspaceName,
+        agent: &AgentName,
+        wanted: usize,
+        now: UnixMs,
+    ) -> Result<Taken> {
+        let mut taken = Taken { inbox: Arc::clone(&self), rows: Vec::new() };
+        self.pop(&mut taken.rows, wanted, now);
+        if taken.rows.len() < wanted {
+            let _one_reads_for_all = self.refilling.lock().await;
+            self.pop(&mut taken.rows, wanted, now);
+            if taken.rows.len() < wanted {
+                self.refill(engine, workspace, agent, wanted - taken.rows.len(), now).await?;
+                self.pop(&mut taken.rows, wanted, now);
+                lock(&self.ahead).rows.retain(|row| row.order_key.is_none());
+            }
+        }
+        Ok(taken)
+    }
+
+    fn pop(&self, into: &mut Vec<spine_store::Delivery>, wanted: usize, now: UnixMs) {
+        let mut ahead = lock(&self.ahead);
+        if now.0 - ahead.read_at.0 > AHEAD_MS_MAX {
+            ahead.rows.clear();
+        }
+        while into.len() < wanted {
+            let Some(row) = ahead.rows.pop_front() else { break };
+            ahead.taken.insert(row.id);
+            into.push(row);
+        }
+    }
+
+    /// Only one receiver does this at a time, so what it reads is not in anybody's hands but those it leaves out.
+    async fn refill(
+        &self,
+        engine: &Deliveries,
+        workspace: &WorkspaceName,
+        agent: &AgentName,
+        missing: usize,
+        now: UnixMs,
+    ) -> Result<()> {
+        let in_hands = lock(&self.ahead).taken.len();
+        let limit = in_hands + missing.max(READ_AHEAD_MAX);
+        let rows = engine.store.ready_deliveries(workspace, agent.clone(), now, limit).await?;
+        let mut ahead = lock(&self.ahead);
+        let Ahead { rows: known, taken, read_at } = &mut *ahead;
+        *read_at = now;
+        *known = rows.into_iter().filter(|row| !taken.contains(&row.id)).collect();
+        Ok(())
+    }
+
+    fn forget_less_urgent(&self, priority: Priority) {
+        let mut ahead = lock(&self.ahead);
+        if ahead.rows.iter().any(|row| row.priority < priority) {
+            ahead.rows.clear();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
