@@ -131,7 +131,7 @@ impl Deliveries {
                 && row.agent == request.agent
                 && row.visible_at <= now
         });
-        let taken = self.lease(caller, request, rows, &Standing::default()).await?;
+        let taken = self.lease(caller, request, rows, standing).await?;
         self.handed(caller, request, taken).await
     }
 
