@@ -1,0 +1,45 @@
+//! Every outgoing connection: the one rule on which addresses may be reached, signing, retries, and
+//! the endpoints that are called: webhooks, embeddings, summaries.
+//!
+//! The rule is applied when connecting, to the address that is connected to. No redirect is
+//! followed and no proxy is used, so there is no second way.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), spine_outbound::OutboundError> {
+//! use spine_outbound::{Message, Outbound, OutboundOptions, WebhookSecret};
+//!
+//! let outbound = Outbound::new(OutboundOptions::default())?;
+//! let secret = WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
+//! let message = Message { id: "msg_1", timestamp_s: 1_760_000_000, body: b"{}" };
+//! outbound.post_signed("https://agents.example/inbox", &secret, message, &[]).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod address;
+mod answer;
+mod client;
+mod connection;
+mod connector;
+mod embeddings;
+mod endpoint;
+mod error;
+mod headers;
+pub mod limits;
+mod network;
+mod reach;
+mod retry;
+mod signing;
+mod slack;
+mod summaries;
+mod target;
+mod tls;
+
+pub use answer::Answer;
+pub use client::{Outbound, OutboundOptions};
+pub use endpoint::Endpoint;
+pub use error::{OutboundError, OutboundErrorKind};
+pub use retry::{RetryPolicy, retrying};
+pub use signing::{Message, SignatureError, WebhookSecret, sign, verify};
+pub use slack::{Alert, Severity, slack_alert};
+pub use summaries::TokensParameter;
