@@ -11,7 +11,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
 use hyper::{HeaderMap, Method, Request, Response};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::answer::Answer;
@@ -21,7 +21,9 @@ use crate::headers;
 use crate::limits::{
     ANSWER_BYTES_DEFAULT, ANSWER_HEAD_BYTES_MAX, CONNECT_MS_DEFAULT, IDLE_CONNECTIONS_PER_HOST_MAX,
     IDLE_MS_MAX, LOOKUPS_MAX, REQUEST_BYTES_MAX, REQUEST_MS_DEFAULT, REQUESTS_DEFAULT,
+    REQUESTS_PER_HOST_DEFAULT,
 };
+use crate::places::Places;
 use crate::reach::Reach;
 use crate::signing::{Message, WebhookSecret};
 use crate::target::{Host, Target};
@@ -46,6 +48,8 @@ pub struct OutboundOptions {
     pub answer_bytes_max: usize,
     /// Requests under way at once; one more is refused as busy.
     pub requests_max: usize,
+    /// How many of them may be to one host.
+    pub requests_per_host_max: usize,
     /// How this server names itself.
     pub user_agent: String,
 }
@@ -60,16 +64,19 @@ impl Default for OutboundOptions {
             request_ms_max: REQUEST_MS_DEFAULT,
             answer_bytes_max: ANSWER_BYTES_DEFAULT,
             requests_max: REQUESTS_DEFAULT,
+            requests_per_host_max: REQUESTS_PER_HOST_DEFAULT,
             user_agent: concat!("memory-spine/", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }
 }
 
 /// The way out. Follows no redirects, and knows no proxies.
+///
+/// Make one for each purpose: a chat model may take a minute, a search waits for its vector a second.
 pub struct Outbound {
     client: Client<Connector, Full<Bytes>>,
     reach: Arc<Reach>,
-    places: Semaphore,
+    places: Places,
     request_time_max: Duration,
     answer_bytes_max: usize,
     user_agent: HeaderValue,
@@ -90,7 +97,7 @@ impl Outbound {
         Ok(Self {
             client: client(connector),
             reach,
-            places: Semaphore::new(options.requests_max.min(Semaphore::MAX_PERMITS)),
+            places: Places::new(options.requests_max, options.requests_per_host_max),
             request_time_max: Duration::from_millis(options.request_ms_max),
             answer_bytes_max: options.answer_bytes_max,
             user_agent,
@@ -153,7 +160,7 @@ impl Outbound {
         body: Vec<u8>,
         answer_bytes_max: usize,
     ) -> Result<Answer, OutboundError> {
-        let _place = self.place(target)?;
+        let _place = self.places.take(target)?;
         let request = self.request(target, headers, body)?;
         let answering = async {
             let response = self.client.request(request).await;
@@ -164,12 +171,6 @@ impl Outbound {
         in_time.unwrap_or_else(|_| {
             let detail = format!("{target}: no complete answer in {:?}", self.request_time_max);
             Err(OutboundError::new(OutboundErrorKind::TimedOut, detail))
-        })
-    }
-
-    fn place(&self, target: &Target) -> Result<SemaphorePermit<'_>, OutboundError> {
-        self.places.try_acquire().map_err(|_| {
-            OutboundError::new(OutboundErrorKind::Busy, format!("{target}: no place is free"))
         })
     }
 

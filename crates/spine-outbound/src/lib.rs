@@ -15,6 +15,32 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # As the embedder of `spine-retrieval`
+//!
+//! This room knows nothing of the index; whoever knows both puts them together. The failure's
+//! message is shown to who searched, so the detail goes to the log only.
+//!
+//! ```ignore
+//! struct EndpointEmbedder { outbound: Outbound, endpoint: Endpoint, dimensions: usize }
+//!
+//! impl Embedder for EndpointEmbedder {
+//!     fn model(&self) -> &str {
+//!         &self.endpoint.model
+//!     }
+//!
+//!     fn dimensions(&self) -> usize {
+//!         self.dimensions
+//!     }
+//!
+//!     fn embed(&self, texts: Vec<String>) -> EmbedFuture<'_> {
+//!         Box::pin(async move {
+//!             let vectors = self.outbound.embeddings(&self.endpoint, self.dimensions, &texts).await;
+//!             vectors.map_err(|failure| EmbedError(failure.to_string()))
+//!         })
+//!     }
+//! }
+//! ```
 
 mod address;
 mod answer;
@@ -27,6 +53,7 @@ mod error;
 mod headers;
 pub mod limits;
 mod network;
+mod places;
 mod reach;
 mod retry;
 mod signing;

@@ -8,6 +8,8 @@ pub const REQUEST_MS_DEFAULT: u64 = 30_000;
 pub const ANSWER_BYTES_DEFAULT: usize = 1024 * 1024;
 /// Requests under way at once, unless the options say otherwise.
 pub const REQUESTS_DEFAULT: usize = 64;
+/// Requests under way at once to one host, unless the options say otherwise.
+pub const REQUESTS_PER_HOST_DEFAULT: usize = 16;
 
 /// A URL.
 pub const URL_BYTES_MAX: usize = 4_096;

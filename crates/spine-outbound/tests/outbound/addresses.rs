@@ -218,6 +218,8 @@ fn tricks_around_the_host_are_refused() {
     for url in urls {
         assert_eq!(kind(&outbound, url), Some(BadUrl), "{url:?}");
     }
+    let named = outbound.check_url("http://user:password@agents.example/").unwrap_err();
+    assert_eq!(named.detail(), "a user name before the host");
 }
 
 /// The look-up says where a name leads, so the rule has to come after it.

@@ -127,19 +127,24 @@ async fn an_answer_larger_than_its_vectors_can_be_is_not_read() {
     assert_eq!(error.kind(), AnswerTooLarge);
 }
 
-#[tokio::test]
-async fn a_refusal_says_why_without_repeating_the_key() {
+async fn check_refusal(code: &str, shown: &str) {
     let body = json!({ "error": {
         "message": "Incorrect API key provided: sk-sesame", "type": "invalid_request_error",
-        "code": "invalid_api_key",
+        "code": code,
     } });
     let body = body.to_string();
     let stand_in = StandIn::start(move |_, _| answer("401 No", &[], &body)).await;
     let error = embed(&stand_in, &["a"]).await.unwrap_err();
     assert_eq!(error.kind(), Status(401));
-    assert!(error.detail().ends_with(": status 401, invalid_api_key"), "{}", error.detail());
+    assert!(error.detail().ends_with(&format!(": status 401, {shown}")), "{}", error.detail());
     let shown = format!("{error} {error:?} {:?}", endpoint(stand_in.url("/v1")));
     assert!(!shown.contains("sesame"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_refusal_says_why_without_repeating_the_key() {
+    check_refusal("invalid_api_key", "invalid_api_key").await;
+    check_refusal("sk-sesame", "invalid_request_error").await;
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use spine_outbound::OutboundErrorKind::{
-    AnswerTooLarge, BadAnswer, BadInput, Busy, CannotConnect, Status, TimedOut,
+    self, AnswerTooLarge, BadAnswer, BadInput, Busy, CannotConnect, Status, TimedOut,
 };
 use spine_outbound::limits::REQUEST_BYTES_MAX;
 use spine_outbound::{Message, OutboundOptions, WebhookSecret, verify};
@@ -152,25 +152,42 @@ async fn redirects_are_not_followed() {
     assert_eq!(other.connections(), 0);
 }
 
-#[tokio::test]
-async fn one_more_than_allowed_is_refused_at_once() {
+/// One request that hangs, then one to each of two hosts; then the first goes away.
+async fn check_places(
+    options: OutboundOptions,
+    same: Result<u16, OutboundErrorKind>,
+    other: Result<u16, OutboundErrorKind>,
+) {
     let arrived = Arc::new(Notify::new());
     let seen = Arc::clone(&arrived);
-    let stand_in = StandIn::start(move |_, _| {
+    let silent = StandIn::start(move |_, _| {
         seen.notify_one();
         Reply::Bytes(Vec::new())
     });
-    let stand_in = stand_in.await;
-    let outbound = Arc::new(outbound(OutboundOptions { requests_max: 1, ..local() }));
-    let (other, url) = (Arc::clone(&outbound), stand_in.url("/"));
-    let waiting = tokio::spawn(async move { post(&other, &url).await });
+    let (silent, quick) = (silent.await, StandIn::start(|_, _| answer("200 OK", &[], "")).await);
+    let outbound = Arc::new(outbound(options));
+    let (shared, url) = (Arc::clone(&outbound), silent.url("/"));
+    let waiting = tokio::spawn(async move { post(&shared, &url).await });
     arrived.notified().await;
-    assert_eq!(post(&outbound, &stand_in.url("/")).await, Err(Busy));
+    let other_host = format!("http://localhost:{}/", quick.port);
+    assert_eq!(post(&outbound, &quick.url("/")).await, same);
+    assert_eq!(post(&outbound, &other_host).await, other);
     waiting.abort();
     assert!(waiting.await.unwrap_err().is_cancelled());
-    // The place is free again.
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    assert_eq!(post(&outbound, &format!("http://{free}/")).await, Err(CannotConnect));
+    assert_eq!(post(&outbound, &quick.url("/")).await, Ok(200));
+}
+
+#[tokio::test]
+async fn one_more_than_allowed_is_refused_at_once() {
+    let options = OutboundOptions { requests_max: 1, ..local() };
+    check_places(options, Err(Busy), Err(Busy)).await;
+}
+
+#[tokio::test]
+async fn a_host_that_hangs_holds_its_own_places_only() {
+    let options = OutboundOptions { requests_per_host_max: 1, ..local() };
+    check_places(options, Err(Busy), Ok(200)).await;
+    check_places(local(), Ok(200), Ok(200)).await;
 }
 
 #[tokio::test]
