@@ -21,7 +21,17 @@
 //! This room knows nothing of the index; whoever knows both puts them together. The failure's
 //! message is shown to who searched, so the detail goes to the log only.
 //!
-//! ```ignore
+//! ```
+//! # use std::pin::Pin;
+//! # use spine_outbound::{Endpoint, Outbound};
+//! # struct EmbedError(String);
+//! # type EmbedFuture<'a> =
+//! #     Pin<Box<dyn Future<Output = Result<Vec<Vec<f32>>, EmbedError>> + Send + 'a>>;
+//! # trait Embedder: Send + Sync {
+//! #     fn model(&self) -> &str;
+//! #     fn dimensions(&self) -> usize;
+//! #     fn embed(&self, texts: Vec<String>) -> EmbedFuture<'_>;
+//! # }
 //! struct EndpointEmbedder { outbound: Outbound, endpoint: Endpoint, dimensions: usize }
 //!
 //! impl Embedder for EndpointEmbedder {

@@ -13,7 +13,7 @@ pub const REQUESTS_PER_HOST_DEFAULT: usize = 16;
 
 /// A URL.
 pub const URL_BYTES_MAX: usize = 4_096;
-/// A host name, and one label of it.
+/// A host name.
 pub const HOST_BYTES_MAX: usize = 253;
 /// One label of a host name.
 pub const HOST_LABEL_BYTES_MAX: usize = 63;

@@ -60,7 +60,7 @@ impl Outbound {
         let answer: Completion =
             self.ask(endpoint, "/chat/completions", &body, ANSWER_BYTES_DEFAULT).await?;
         let choice = answer.choices.into_iter().next();
-        let place = format_args!("summary by {}", endpoint.model).to_string();
+        let place = format!("summary by {}", endpoint.model);
         let choice = choice.ok_or_else(|| bad_answer(&place, "no choices"))?;
         written(choice).map_err(|why| bad_answer(&place, why))
     }
