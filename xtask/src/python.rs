@@ -1,5 +1,6 @@
 //! A virtual environment under `target/`, made and filled on first use.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,11 +9,9 @@ use crate::command::{Failure, output, run, workspace};
 /// The oldest Python that the checks run on.
 const VERSION_MIN: (u32, u32) = (3, 11);
 
-/// The Python of an environment that has these requirements installed.
-pub fn with_requirements(requirements: &Path) -> Result<PathBuf, Failure> {
-    let wanted = std::fs::read_to_string(requirements).map_err(|error| {
-        Failure::new(format!("cannot read {}: {error}", requirements.display()))
-    })?;
+/// The Python of an environment that has the requirements of these files installed.
+pub fn with_requirements(files: &[PathBuf]) -> Result<PathBuf, Failure> {
+    let wanted = files.iter().map(|file| read(file)).collect::<Result<String, Failure>>()?;
     let environment = workspace().join("target/python");
     let python = environment.join("bin/python");
     let stamp = environment.join("installed-requirements.txt");
@@ -21,12 +20,18 @@ pub fn with_requirements(requirements: &Path) -> Result<PathBuf, Failure> {
     }
     check_version()?;
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    let install =
-        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-    run(Command::new(&python).args(install).arg(requirements))?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    let requirements =
+        files.iter().flat_map(|file| [OsStr::new("--requirement"), file.as_os_str()]);
+    run(Command::new(&python).args(install).args(requirements))?;
     std::fs::write(&stamp, wanted)
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", stamp.display())))?;
     Ok(python)
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(file)
+        .map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))
 }
 
 fn check_version() -> Result<(), Failure> {

@@ -26,6 +26,7 @@ const SUITES: &[Suite] = &[
     ("independent digests", digests),
     ("independent token counts", token_counts),
     ("independent schemas", schemas),
+    ("independent signatures", signatures),
 ];
 
 /// Runs every suite, also after one has failed, and prints what each took.
@@ -94,27 +95,38 @@ fn rust(scale: Scale) -> Result<(), Failure> {
     run(&mut command)
 }
 
-fn independent_python() -> Result<(PathBuf, PathBuf), Failure> {
-    let folder = workspace().join("crates/spine-protocol/independent");
-    let python = python::with_requirements(&folder.join("requirements.txt"))?;
-    Ok((python, folder))
+/// Rooms whose results other people's libraries check, in Python.
+const INDEPENDENT: &[&str] = &["spine-protocol", "spine-outbound"];
+
+fn independent_folder(room: &str) -> PathBuf {
+    workspace().join("crates").join(room).join("independent")
+}
+
+/// One environment for all of them, and the command that runs one of a room's checks.
+fn independent(room: &str, check: &str) -> Result<Command, Failure> {
+    let requirements = |room: &&str| independent_folder(room).join("requirements.txt");
+    let files: Vec<PathBuf> = INDEPENDENT.iter().map(requirements).collect();
+    let mut command = Command::new(python::with_requirements(&files)?);
+    command.arg(independent_folder(room).join(check));
+    Ok(command)
 }
 
 fn digests(_: Scale) -> Result<(), Failure> {
-    let (python, folder) = independent_python()?;
-    run(Command::new(python).arg(folder.join("check_digests.py")))
+    run(&mut independent("spine-protocol", "check_digests.py")?)
 }
 
 fn schemas(_: Scale) -> Result<(), Failure> {
-    let (python, folder) = independent_python()?;
-    run(Command::new(python).arg(folder.join("check_schemas.py")))
+    run(&mut independent("spine-protocol", "check_schemas.py")?)
+}
+
+fn signatures(_: Scale) -> Result<(), Failure> {
+    run(&mut independent("spine-outbound", "check_signatures.py")?)
 }
 
 fn token_counts(_: Scale) -> Result<(), Failure> {
-    let (python, folder) = independent_python()?;
     // The tests of assembly leave some of their renderings here.
     let sample = workspace().join("target/tmp/renderings.jsonl");
-    run(Command::new(python).arg(folder.join("check_tokens.py")).arg(vocabularies()?).arg(sample))
+    run(independent("spine-protocol", "check_tokens.py")?.arg(vocabularies()?).arg(sample))
 }
 
 /// Where the tokenizer's crate keeps the vocabularies that it was built from.
