@@ -7,6 +7,7 @@ pub mod assembly;
 mod caller;
 mod entropy;
 mod idempotency;
+pub mod lineage;
 pub mod memories;
 mod patience;
 pub mod text;

@@ -98,5 +98,6 @@ fn event(caller: &Caller, envelope: &Envelope) -> EventDraft {
     event.actor.clone_from(&caller.agent);
     event.envelope = Some(envelope.id);
     event.data.insert("digest".to_owned(), envelope.digest.to_string().into());
+    event.data.insert("root".to_owned(), envelope.root.to_string().into());
     event
 }
