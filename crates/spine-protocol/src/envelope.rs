@@ -412,12 +412,14 @@ pub struct Assembly {
 
 word_enum!(
     /// Which way of choosing detail.
+    #[derive(Default)]
     open Strategy {
         /// Every gathered memory in full.
         Full = "full",
         /// A summary of each.
         Summary = "summary",
         /// The most value within the budget.
+        #[default]
         Priority = "priority",
         /// Bare references.
         Lazy = "lazy",
@@ -426,8 +428,10 @@ word_enum!(
 
 word_enum!(
     /// What counts tokens.
+    #[derive(Default)]
     open TokenizerName {
         /// OpenAI's `o200k_base`, exact.
+        #[default]
         O200kBase = "o200k_base",
         /// OpenAI's `cl100k_base`, exact.
         Cl100kBase = "cl100k_base",
@@ -438,8 +442,10 @@ word_enum!(
 
 word_enum!(
     /// A rendering.
+    #[derive(Default)]
     open Format {
         /// Markdown.
+        #[default]
         Markdown = "markdown",
         /// XML-tagged text.
         Xml = "xml",

@@ -17,7 +17,7 @@ pub struct Unsealed {
 }
 
 /// What travels, and how it was chosen.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Packing {
     /// In the order in which they are rendered. A text needs its salt; its digest is filled in here.
     pub memories: Vec<PackedMemory>,
@@ -35,21 +35,6 @@ pub struct Packing {
     pub trimmed: Trimmed,
     /// What was blacked out.
     pub redactions: Vec<Redaction>,
-}
-
-impl Default for Packing {
-    fn default() -> Self {
-        Self {
-            memories: Vec::new(),
-            strategy: Strategy::Priority,
-            tokenizer: TokenizerName::O200kBase,
-            format: Format::Markdown,
-            omitted: Omitted::default(),
-            completeness: Completeness::default(),
-            trimmed: Trimmed::default(),
-            redactions: Vec::new(),
-        }
-    }
 }
 
 /// Why an envelope could not be sealed.

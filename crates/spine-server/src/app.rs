@@ -7,9 +7,12 @@ use spine_engine::assembly::Handoffs;
 use spine_engine::lineage::Lineages;
 use spine_engine::memories::Memories;
 use spine_engine::{Entropy, Timer};
-use spine_store::{Retriever, Store};
+use spine_store::{Retriever, Store, StoreError};
 use tokio::sync::{Semaphore, watch};
 
+use crate::access::keyring::Keyring;
+use crate::access::quota::Quotas;
+use crate::access::rate::Rates;
 use crate::limits::BODIES_BYTES_MAX;
 use crate::patience::TokioTimer;
 use crate::settings::Settings;
@@ -37,6 +40,12 @@ pub struct App {
     pub handoffs: Handoffs,
     /// Reading and verifying.
     pub lineages: Lineages,
+    /// Who may do what.
+    pub keys: Keyring,
+    /// What each key has asked.
+    pub rates: Rates,
+    /// What each workspace may use.
+    pub quotas: Quotas,
     /// Who waits for events.
     pub wake: Wake,
     /// How many bytes of bodies may still be read.
@@ -52,12 +61,16 @@ pub struct App {
 
 impl App {
     /// Puts the parts together.
-    pub fn new(parts: Parts, settings: Settings) -> Self {
+    pub async fn open(parts: Parts, settings: Settings) -> Result<Self, StoreError> {
         let Parts { store, retriever, entropy } = parts;
+        let keys = Keyring::open(store.clone()).await?;
         let memories = Memories::new(store.clone(), retriever);
         let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
         let handoffs = Handoffs::new(store.clone(), memories.clone(), entropy, timer);
-        Self {
+        Ok(Self {
+            keys,
+            rates: Rates::default(),
+            quotas: Quotas::new(store.clone()),
             lineages: Lineages::new(store.clone()),
             wake: Wake::new(),
             body_bytes: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
@@ -69,7 +82,7 @@ impl App {
             store,
             memories,
             handoffs,
-        }
+        })
     }
 
     /// Tells everybody who waits that the server stops.

@@ -34,7 +34,7 @@ pub enum ServeError {
     },
     /// Others could come in.
     #[error(
-        "{address} can be reached from other machines and there are no keys: make one with `memory-spine keys create --scope admin`, or listen on 127.0.0.1"
+        "{address} can be reached from other machines and there are no keys: make one with `memory-spine keys create --scope admin --workspace '*'`, or listen on 127.0.0.1"
     )]
     KeysNeeded {
         /// Where it was to listen.
@@ -56,6 +56,9 @@ impl Server {
     /// Takes the address.
     pub async fn bind(app: Arc<App>) -> Result<Self, ServeError> {
         let address = app.settings.listen;
+        if !address.ip().is_loopback() && !app.keys.is_used() {
+            return Err(ServeError::KeysNeeded { address });
+        }
         let tls = app.settings.tls.as_ref().map(acceptor).transpose()?;
         let taken = TcpListener::bind(address).await;
         let listener = taken.map_err(|error| ServeError::Listen { address, error })?;

@@ -6,11 +6,13 @@ use spine_store::{ErrorKind, StoreError};
 use crate::error::read_error;
 
 /// In order; the file's `user_version` says how many it has had.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../migrations/0001_ground.sql"),
     include_str!("../migrations/0002_memories.sql"),
     include_str!("../migrations/0003_envelopes.sql"),
     include_str!("../migrations/0004_envelope_notes.sql"),
+    include_str!("../migrations/0005_records.sql"),
+    include_str!("../migrations/0006_deliveries.sql"),
 ];
 
 /// Brings the file to the present shape, each step in a transaction of its own.
@@ -60,16 +62,45 @@ mod tests {
         connection
     }
 
-    fn fill_what_is_there(connection: &Connection, version: usize) {
-        let rows = [
-            "INSERT INTO workspaces VALUES ('default', 7, 3)",
+    /// A row of each table, and the step that made the table.
+    const ROWS: [(usize, &str, &str); 6] = [
+        (1, "workspaces", "INSERT INTO workspaces VALUES ('default', 7, 3)"),
+        (
+            1,
+            "events",
+            "INSERT INTO events (workspace, change, at_ms, kind, data)
+             VALUES ('default', 7, 5, 'memory.stored', '{}')",
+        ),
+        (
+            2,
+            "memories",
             "INSERT INTO memories (workspace, number, version, change, state, created_ms, updated_ms,
                 about_ms, pinned, priority, kind, tags, metadata, text)
              VALUES ('default', 3, 1, 7, 0, 5, 5, 5, 0, 1, 'note', '[]', '{}', 'kept')",
+        ),
+        (
+            3,
+            "envelopes",
             "INSERT INTO envelopes (workspace, id, root, digest, change, bytes)
              VALUES ('default', 'env_1', 'env_1', 'sha256:', 1, x'7b7d')",
-        ];
-        for sql in rows.iter().take(version) {
+        ),
+        (
+            5,
+            "records",
+            "INSERT INTO records (workspace, collection, name, change, value)
+             VALUES ('default', 'agent', 'ann', 1, x'7b7d')",
+        ),
+        (
+            6,
+            "deliveries",
+            "INSERT INTO deliveries (workspace, id, envelope, root, agent, state, rank, sequence,
+                visible_ms, epoch, incarnation, updated_ms, change, story)
+             VALUES ('default', 'dlv_1', 'env_1', 'env_1', 'ann', 0, 2, 1, 5, 0, 0, 5, 1, x'7b7d')",
+        ),
+    ];
+
+    fn fill_what_is_there(connection: &Connection, version: usize) {
+        for (_, _, sql) in ROWS.iter().filter(|(since, ..)| *since <= version) {
             connection.execute(sql, []).unwrap();
         }
     }
@@ -89,8 +120,9 @@ mod tests {
             run(&mut connection).unwrap();
             run(&mut connection).unwrap();
             assert_eq!(columns(&connection), present, "from {version}");
-            for (number, table) in ["workspaces", "memories", "envelopes"].iter().enumerate() {
-                assert_eq!(rows(&connection, table), i64::from(number < version), "from {version}");
+            for (since, table, _) in ROWS {
+                let there = i64::from(since <= version);
+                assert_eq!(rows(&connection, table), there, "{table} from {version}");
             }
         }
     }

@@ -17,7 +17,9 @@ pub struct Options {
     pub durability: Durability,
     /// Threads that read, each with its own connection.
     pub reader_threads: usize,
-    /// Reads that may wait for one of them.
+    /// Connections for reads of a few rows on the caller's own thread.
+    pub caller_connections: usize,
+    /// Reads that may wait for one of the threads.
     pub queue_reads_max: usize,
     /// Commands that may wait for the writer.
     pub queue_commands_max: usize,
@@ -40,6 +42,7 @@ impl Default for Options {
         Self {
             durability: Durability::Full,
             reader_threads: 4,
+            caller_connections: 4,
             queue_reads_max: 10_000,
             queue_commands_max: 20_000,
             queue_bytes_max: 256 * 1024 * 1024,

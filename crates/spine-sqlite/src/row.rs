@@ -7,8 +7,8 @@ use rusqlite::types::Type;
 use serde_json::{Map, Value};
 use spine_protocol::{MemoryId, Timestamp};
 use spine_store::{
-    Change, Gone, GoneReason, IdempotencyRecord, Memory, MemoryBody, MemoryRow, Priority, Receipt,
-    Tag, UnixMs,
+    Change, Delivery, DeliveryState, Gone, GoneReason, IdempotencyRecord, Memory, MemoryBody,
+    MemoryRow, Priority, Receipt, Tag, UnixMs,
 };
 
 type Result<T> = rusqlite::Result<T>;
@@ -69,6 +69,57 @@ pub(crate) fn idempotency(row: &Row<'_>) -> Result<IdempotencyRecord> {
     let receipt = Receipt { first_change: change(row, 3)?, first_memory, memories: row.get(5)? };
     let kept_until = UnixMs(row.get(2)?);
     Ok(IdempotencyRecord { request: parsed(row, 0)?, answer: row.get(1)?, kept_until, receipt })
+}
+
+/// What `delivery` reads.
+pub(crate) const DELIVERY_COLUMNS: &str = "id, envelope, root, agent, state, rank, order_key, sequence, \
+    visible_ms, due_ms, epoch, incarnation, story, result, updated_ms, change";
+
+pub(crate) fn delivery(row: &Row<'_>) -> Result<Delivery> {
+    Ok(Delivery {
+        id: parsed(row, 0)?,
+        envelope: parsed(row, 1)?,
+        root: parsed(row, 2)?,
+        agent: parsed(row, 3)?,
+        state: delivery_state(row, 4)?,
+        priority: priority_of_rank(row, 5)?,
+        order_key: parsed_option(row, 6)?,
+        sequence: change(row, 7)?,
+        visible_at: UnixMs(row.get(8)?),
+        due_at: row.get::<_, Option<i64>>(9)?.map(UnixMs),
+        epoch: row.get(10)?,
+        incarnation: row.get::<_, i64>(11)?.cast_unsigned(),
+        story: row.get(12)?,
+        result: row.get(13)?,
+        updated_at: UnixMs(row.get(14)?),
+        change: change(row, 15)?,
+    })
+}
+
+/// A state as it is stored: its place among all.
+pub(crate) fn state_number(state: DeliveryState) -> u8 {
+    state as u8
+}
+
+pub(crate) fn delivery_state(row: &Row<'_>, column: usize) -> Result<DeliveryState> {
+    let number: i64 = row.get(column)?;
+    let known = usize::try_from(number).ok().and_then(|n| DeliveryState::ALL.get(n).copied());
+    known.ok_or_else(|| invalid(column, format!("delivery state {number}")))
+}
+
+/// A priority as a queue is sorted by it: the highest is 0.
+pub(crate) fn rank_of(priority: Priority) -> u8 {
+    Priority::Critical as u8 - priority as u8
+}
+
+fn priority_of_rank(row: &Row<'_>, column: usize) -> Result<Priority> {
+    let rank: i64 = row.get(column)?;
+    let known = Priority::ALL.iter().copied().find(|known| i64::from(rank_of(*known)) == rank);
+    known.ok_or_else(|| invalid(column, format!("rank {rank}")))
+}
+
+pub(crate) fn count(row: &Row<'_>, column: usize) -> Result<u64> {
+    row.get::<_, i64>(column).map(i64::unsigned_abs)
 }
 
 pub(crate) fn memory_id(row: &Row<'_>, column: usize) -> Result<MemoryId> {

@@ -10,7 +10,10 @@ use common::{default, kind_of_open, open, write};
 use rusqlite::Connection;
 use spine_sqlite::{CheckDepth, SqliteStore};
 use spine_store::testing::block_on;
-use spine_store::{Change, ErrorKind, MemoryReads};
+use spine_store::{
+    Change, Collection, Command, DeliveryQuery, DeliveryReads, ErrorKind, EventDraft, LogReads,
+    MemoryReads, Put, Record, RecordKey, RecordReads, Store,
+};
 
 const PAGE_BYTES: usize = 4096;
 
@@ -88,6 +91,52 @@ fn log_without_its_file_is_not_thrown_away() {
     fs::write(&path, "").unwrap();
     assert_eq!(kind_of_open(&path), Some(ErrorKind::Corrupt));
     assert_eq!(fs::read(&log).unwrap(), [1; 100]);
+}
+
+/// A delivery, a record and an event, each with one column that only another program can have written.
+#[test]
+fn damaged_deliveries_records_and_events_are_reported() {
+    let edits = [
+        "UPDATE deliveries SET state = 7",
+        "UPDATE deliveries SET rank = -1",
+        "UPDATE deliveries SET agent = ''",
+        "UPDATE deliveries SET epoch = -1",
+        "UPDATE deliveries SET sequence = -1",
+        "UPDATE deliveries SET order_key = char(10)",
+        "UPDATE deliveries SET envelope = 'env_?'",
+        "UPDATE records SET change = -1",
+        "UPDATE events SET delivery = 'dlv_?'",
+    ];
+    for sql in edits {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spine.db");
+        deliver(&open(&path));
+        assert_eq!(read_delivery(&open(&path)), None, "before {sql}");
+        Connection::open(&path).unwrap().execute(sql, []).unwrap();
+        assert_eq!(read_delivery(&open(&path)), Some(ErrorKind::Corrupt), "{sql}");
+    }
+}
+
+fn record_key() -> RecordKey {
+    RecordKey { collection: Collection::Agent, name: "ann".parse().unwrap() }
+}
+
+fn deliver(store: &SqliteStore) {
+    let (key, change) = (record_key(), Change::ZERO);
+    let record = Record { key, value: b"{}".to_vec(), due_at: None, change };
+    let puts = vec![Put::Delivery(Box::new(common::delivery(1))), Put::Record(Box::new(record))];
+    let event = EventDraft { delivery: Some(common::delivery(1).id), ..EventDraft::new("test") };
+    let command = Command { events: vec![event], ..common::command(puts) };
+    block_on(store.apply(vec![command])).unwrap().remove(0).unwrap();
+}
+
+/// The first failure of reading all of it.
+fn read_delivery(store: &SqliteStore) -> Option<ErrorKind> {
+    let (workspace, query) = (default(), DeliveryQuery { limit: 9, ..Default::default() });
+    let deliveries = block_on(store.list_deliveries(&workspace, query)).map(drop);
+    let records = block_on(store.records(&workspace, vec![record_key()])).map(drop);
+    let events = block_on(store.events(&workspace, Change::ZERO, 9)).map(drop);
+    deliveries.and(records).and(events).err().map(|error| error.kind())
 }
 
 #[test]

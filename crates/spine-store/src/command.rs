@@ -1,11 +1,11 @@
 //! One atomic step: what must hold, what to write, what to log, and the answer to remember.
 
-use spine_protocol::{EnvelopeId, MemoryId, WorkspaceName};
+use spine_protocol::{DeliveryId, EnvelopeId, MemoryId, WorkspaceName};
 
-use crate::limits::{COMMAND_BYTES_MAX, COMMAND_PUTS_MAX};
+use crate::limits::{COMMAND_BYTES_MAX, COMMAND_PUTS_MAX, DELIVERY_BYTES_MAX, RECORD_BYTES_MAX};
 use crate::{
-    ContentKey, ErrorKind, EventDraft, GuardFailure, IdempotencyDraft, IdempotencyRecord,
-    MemoryDraft, StoreError, StoredEnvelope, UnixMs,
+    ContentKey, Delivery, ErrorKind, EventDraft, GuardFailure, IdempotencyDraft, IdempotencyRecord,
+    MemoryDraft, Record, RecordKey, StoreError, StoredEnvelope, UnixMs,
 };
 
 /// A number in a workspace's commit order. Each put and each event takes the next one, and a row
@@ -19,7 +19,7 @@ impl Change {
 }
 
 /// Which row is meant. Always within the command's workspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowKey {
     /// A memory's newest version, or its tombstone.
     Memory(MemoryId),
@@ -27,6 +27,10 @@ pub enum RowKey {
     Content(ContentKey),
     /// An envelope.
     Envelope(EnvelopeId),
+    /// A record.
+    Record(RecordKey),
+    /// A delivery.
+    Delivery(DeliveryId),
 }
 
 /// What a guard wants of its row.
@@ -42,8 +46,15 @@ pub enum Expected {
     At(Change),
 }
 
+impl Expected {
+    /// What a write expects of the row it is made on top of: the version it was read at, or no row.
+    pub fn on_top_of(change: Change) -> Self {
+        if change == Change::ZERO { Self::Absent } else { Self::At(change) }
+    }
+}
+
 /// A condition on which the whole command depends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
     /// The row.
     pub key: RowKey,
@@ -60,9 +71,12 @@ impl Guard {
             Expected::Live => found.is_some_and(|(_, live)| live),
             Expected::At(change) => found.is_some_and(|(at, _)| at == change),
         };
-        let (key, expected, found) = (self.key, self.expected, found.map(|(change, _)| change));
-        let failed = || StoreError::guard_failed(GuardFailure { key, expected, found });
-        if holds { Ok(()) } else { Err(failed()) }
+        if holds {
+            return Ok(());
+        }
+        let (key, expected) = (self.key.clone(), self.expected);
+        let found = found.map(|(change, _)| change);
+        Err(StoreError::guard_failed(GuardFailure { key, expected, found }))
     }
 }
 
@@ -87,6 +101,29 @@ pub enum Put {
     /// Forgets up to `rows_max` idempotency records that were kept until `until` or earlier.
     ForgetIdempotency {
         /// Records kept beyond this stay.
+        until: UnixMs,
+        /// So that one command stays short.
+        rows_max: u32,
+    },
+    /// Writes a record on top of the version it was read at: its change must be the row's, or zero where
+    /// there is none.
+    Record(Box<Record>),
+    /// Removes a record that is at this change.
+    DropRecord(RecordKey, Change),
+    /// Brings a record's due moment forward to this one, if it is later or none. The row keeps its change,
+    /// so that no guard of another fails; where there is no row, nothing happens.
+    WakeRecord(RecordKey, UnixMs),
+    /// Writes a delivery on top of the version it was read at, as for a record.
+    Delivery(Box<Delivery>),
+    /// Removes a delivery that is at this change.
+    DropDelivery(DeliveryId, Change),
+    /// Leaves a skeleton in place of an envelope's bytes, and none of its notes.
+    PruneEnvelope(EnvelopeId, Vec<u8>),
+    /// Puts the same envelope without some of its texts in its place, and drops its notes.
+    EraseEnvelopeTexts(EnvelopeId, Vec<u8>),
+    /// Looks at the `rows_max` oldest events, and removes those of `until` or earlier.
+    ForgetEvents {
+        /// Later events stay.
         until: UnixMs,
         /// So that one command stays short.
         rows_max: u32,
@@ -121,13 +158,11 @@ impl Command {
     pub fn check_size(&self) -> Result<(), StoreError> {
         let rows = self.guards.len().max(self.puts.len()).max(self.events.len());
         let bytes = self.size_bytes();
-        if rows <= COMMAND_PUTS_MAX && bytes <= COMMAND_BYTES_MAX {
-            return Ok(());
+        if rows > COMMAND_PUTS_MAX || bytes > COMMAND_BYTES_MAX {
+            let detail = format!("a command of {rows} rows, {bytes} bytes");
+            return Err(StoreError::new(ErrorKind::TooLarge, detail));
         }
-        Err(StoreError::new(
-            ErrorKind::TooLarge,
-            format!("a command of {rows} rows, {bytes} bytes"),
-        ))
+        self.puts.iter().try_for_each(Put::check_size)
     }
 
     /// Roughly how much it weighs, for the limits.
@@ -144,8 +179,26 @@ impl Put {
         match self {
             Self::NewMemory(draft) | Self::ReviseMemory(_, draft) => draft.body.size_bytes(),
             Self::NewEnvelope(envelope) => envelope.bytes.len() + envelope.notes.len(),
+            Self::PruneEnvelope(_, bytes) | Self::EraseEnvelopeTexts(_, bytes) => bytes.len(),
+            Self::Record(record) => record.value.len(),
+            Self::Delivery(delivery) => {
+                delivery.story.len() + delivery.result.as_ref().map_or(0, Vec::len)
+            }
             _ => 0,
         }
+    }
+
+    fn check_size(&self) -> Result<(), StoreError> {
+        let (what, bytes_max) = match self {
+            Self::Record(_) => ("record", RECORD_BYTES_MAX),
+            Self::Delivery(_) => ("delivery", DELIVERY_BYTES_MAX),
+            _ => return Ok(()),
+        };
+        let bytes = self.size_bytes();
+        if bytes <= bytes_max {
+            return Ok(());
+        }
+        Err(StoreError::new(ErrorKind::TooLarge, format!("a {what} of {bytes} bytes")))
     }
 }
 

@@ -4,7 +4,7 @@ use spine_protocol::{Digest, EnvelopeId};
 
 use crate::Change;
 
-/// One envelope. It never changes once it has an id (R3).
+/// One envelope. It never changes once it has an id (R3); only retention and erasure take from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEnvelope {
     /// Its id.
@@ -17,6 +17,8 @@ pub struct StoredEnvelope {
     pub bytes: Vec<u8>,
     /// What the engine noted beside it, such as why each memory is in it; no part of the envelope, no texts.
     pub notes: Vec<u8>,
-    /// The change that wrote it; what a draft says here is ignored.
+    /// Whether only a skeleton is left of it.
+    pub pruned: bool,
+    /// The change that last wrote it; what a draft says here is ignored.
     pub change: Change,
 }

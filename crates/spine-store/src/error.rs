@@ -70,7 +70,7 @@ impl ErrorKind {
 }
 
 /// Which guard did not hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardFailure {
     /// The row.
     pub key: RowKey,

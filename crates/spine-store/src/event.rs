@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use spine_protocol::{AgentName, EnvelopeId, MemoryId};
+use spine_protocol::{AgentName, DeliveryId, EnvelopeId, MemoryId};
 
 use crate::{Change, UnixMs};
 
@@ -27,6 +27,8 @@ pub struct EventDraft {
     pub memory: Option<MemoryRef>,
     /// The envelope it is about.
     pub envelope: Option<EnvelopeId>,
+    /// The delivery it is about.
+    pub delivery: Option<DeliveryId>,
     /// Further facts.
     pub data: Map<String, Value>,
 }
@@ -34,8 +36,9 @@ pub struct EventDraft {
 impl EventDraft {
     /// An event with nothing but its kind.
     pub fn new(kind: &'static str) -> Self {
-        let (actor, memory, envelope) = (None, None, None);
-        Self { kind: Cow::Borrowed(kind), actor, memory, envelope, data: Map::new() }
+        let (actor, memory, envelope, delivery) = (None, None, None, None);
+        let (kind, data) = (Cow::Borrowed(kind), Map::new());
+        Self { kind, actor, memory, envelope, delivery, data }
     }
 }
 
@@ -54,6 +57,32 @@ pub struct Event {
     pub memory: Option<MemoryId>,
     /// The envelope it is about.
     pub envelope: Option<EnvelopeId>,
+    /// The delivery it is about.
+    pub delivery: Option<DeliveryId>,
     /// Further facts.
     pub data: Map<String, Value>,
+}
+
+/// One page of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EventQuery {
+    /// About any of these; empty: about anything.
+    pub envelopes: Vec<EnvelopeId>,
+    /// Kinds that start so.
+    pub kinds_prefix: Option<String>,
+    /// Go on behind this one; with zero, from the start.
+    pub after: Change,
+    /// From the newest down.
+    pub newest_first: bool,
+    /// At most so many.
+    pub limit: usize,
+}
+
+impl EventQuery {
+    /// Whether an event is in the list, whatever the page.
+    pub fn admits(&self, event: &Event) -> bool {
+        let about = event.envelope.is_some_and(|envelope| self.envelopes.contains(&envelope));
+        (self.envelopes.is_empty() || about)
+            && self.kinds_prefix.as_ref().is_none_or(|prefix| event.kind.starts_with(prefix))
+    }
 }

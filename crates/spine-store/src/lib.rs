@@ -4,6 +4,7 @@
 //! reads; a retriever is an index derived from it, which can be thrown away and rebuilt.
 
 mod command;
+mod delivery;
 mod envelope;
 mod error;
 mod event;
@@ -11,6 +12,7 @@ mod filter;
 mod idempotency;
 pub mod limits;
 mod memory;
+mod record;
 mod retriever;
 mod store;
 mod time;
@@ -20,12 +22,14 @@ mod word;
 pub mod testing;
 
 pub use command::{Applied, Change, Command, Expected, Guard, Outcome, Put, Receipt, RowKey};
+pub use delivery::{Delivery, DeliveryQuery, DeliveryReads, DeliveryState, QueueState};
 pub use envelope::StoredEnvelope;
 pub use error::{ErrorKind, GuardFailure, StoreError};
-pub use event::{Event, EventDraft, MemoryRef};
+pub use event::{Event, EventDraft, EventQuery, MemoryRef};
 pub use filter::{Filter, ListQuery, Order, Page, SubjectFilter};
 pub use idempotency::{IdempotencyDraft, IdempotencyRecord};
 pub use memory::{ContentKey, Gone, GoneReason, Memory, MemoryBody, MemoryDraft, MemoryRow};
+pub use record::{Collection, Record, RecordKey, RecordReads};
 pub use retriever::{
     Hit, IndexState, IndexStatus, Retriever, ScorePart, SearchAnswer, SearchQuery,
 };
@@ -34,4 +38,4 @@ pub use store::{
     EnvelopeReads, Identity, LogReads, MemoryReads, Store, StoreFuture, WorkspaceState,
 };
 pub use time::{Clock, SystemClock, UnixMs};
-pub use word::{Author, IdempotencyKey, Kind, Tag, ThreadName};
+pub use word::{Author, IdempotencyKey, Kind, OrderKey, RecordName, Tag, ThreadName};

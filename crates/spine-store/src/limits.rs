@@ -24,6 +24,16 @@ pub const TAG_BYTES_MAX: usize = 128;
 pub const THREAD_BYTES_MAX: usize = 1024;
 /// An idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
+/// The name of a record.
+pub const RECORD_NAME_BYTES_MAX: usize = 512;
+/// The value of a record.
+pub const RECORD_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// An order key.
+pub const ORDER_KEY_BYTES_MAX: usize = 255;
+/// The story and the result of a delivery, together.
+pub const DELIVERY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Queues in one overview.
+pub const QUEUES_MAX: usize = 1_000;
 
 /// A page size as it is used: at least one row, at most a page.
 pub fn page_rows(limit: usize) -> usize {

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use spine_protocol::{EnvelopeId, MemoryId, WorkspaceName};
 
 use crate::{
-    Change, Command, ContentKey, Event, IdempotencyKey, IdempotencyRecord, ListQuery, Memory,
-    MemoryRow, Outcome, Page, StoreError, StoredEnvelope, UnixMs,
+    Change, Command, ContentKey, DeliveryReads, Event, EventQuery, IdempotencyKey,
+    IdempotencyRecord, ListQuery, Memory, MemoryRow, Outcome, Page, RecordReads, StoreError,
+    StoredEnvelope, UnixMs,
 };
 
 /// An answer that comes without naming a runtime: a simulation drives it with its own scheduler.
@@ -38,9 +39,11 @@ pub struct WorkspaceState {
 /// another. The boxed future costs nothing beside the fsync it waits for.
 ///
 /// A further kind of row brings its own migration, its own variants of `Put` and `RowKey`, and a small
-/// trait of reads beside the three here. What must choose rows and lease them in one step, as a claim
-/// does, is a method of such a trait: a guard can only name a row that is known already.
-pub trait Store: MemoryReads + EnvelopeReads + LogReads + Send + Sync {
+/// trait of reads beside these. A claim reads what is ready and writes on top of it: where another was
+/// first, its guard fails and it reads again.
+pub trait Store:
+    MemoryReads + EnvelopeReads + LogReads + RecordReads + DeliveryReads + Send + Sync
+{
     /// Which data this is.
     fn identity(&self) -> Identity;
 
@@ -144,6 +147,13 @@ pub trait LogReads {
         workspace: &WorkspaceName,
         after: Change,
         limit: usize,
+    ) -> StoreFuture<'_, Page<Event, Change>>;
+
+    /// Some of what happened, in the order asked.
+    fn events_of(
+        &self,
+        workspace: &WorkspaceName,
+        query: EventQuery,
     ) -> StoreFuture<'_, Page<Event, Change>>;
 
     /// The record under a key, unless its time is over.

@@ -1,4 +1,4 @@
-//! Short words of a memory, each a type that only parses what is valid.
+//! Short words of the store, each a type that only parses what is valid.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use spine_protocol::{AgentName, ParseError};
 
 use crate::limits::{
-    AUTHOR_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX, KIND_BYTES_MAX, TAG_BYTES_MAX, THREAD_BYTES_MAX,
+    AUTHOR_BYTES_MAX, IDEMPOTENCY_KEY_BYTES_MAX, KIND_BYTES_MAX, ORDER_KEY_BYTES_MAX,
+    RECORD_NAME_BYTES_MAX, TAG_BYTES_MAX, THREAD_BYTES_MAX,
 };
 
 macro_rules! line_type {
@@ -93,6 +94,20 @@ line_type!(
     IdempotencyKey,
     bytes_max: IDEMPOTENCY_KEY_BYTES_MAX,
     expected: "an idempotency key (one line of up to 255 bytes)"
+);
+
+line_type!(
+    /// The name of a record in its collection.
+    RecordName,
+    bytes_max: RECORD_NAME_BYTES_MAX,
+    expected: "a record's name such as `analyst` (one line of up to 512 bytes)"
+);
+
+line_type!(
+    /// What is to be done one after another has the same of these.
+    OrderKey,
+    bytes_max: ORDER_KEY_BYTES_MAX,
+    expected: "an order key such as `customer-17` (one line of up to 255 bytes)"
 );
 
 fn is_line(text: &str, bytes_max: usize) -> bool {

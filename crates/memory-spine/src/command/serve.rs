@@ -27,7 +27,7 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
 }
 
 async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> {
-    let app = Arc::new(App::new(house.parts()?, config.server.clone()));
+    let app = Arc::new(App::open(house.parts()?, config.server.clone()).await?);
     let server = Server::bind(app).await?;
     announce(config, &server)?;
     let keeping = tokio::spawn(keep_house(house));

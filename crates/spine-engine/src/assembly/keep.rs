@@ -3,7 +3,7 @@
 use spine_protocol::{Digest, Envelope, EnvelopeId};
 use spine_store::{
     Applied, Change, Command, ErrorKind, EventDraft, IdempotencyRecord, Put, StoreError,
-    StoredEnvelope, UnixMs,
+    StoredEnvelope,
 };
 
 use super::{Assembled, AssemblyError, Explanation, Handoffs, Result};
@@ -63,11 +63,11 @@ impl Handoffs {
         caller: &Caller,
         made: Assembled,
         request: Digest,
-        now: UnixMs,
     ) -> Result<Assembled> {
+        let now = self.store.now();
         let mut command = Command::new(caller.workspace.clone(), now);
-        command.puts.push(Put::NewEnvelope(Box::new(to_store(&made)?)));
-        command.events.push(event(caller, &made.envelope));
+        command.puts.push(made.put()?);
+        command.events.push(made.event(caller));
         command.idempotency = idempotency::record(caller, request, &made.envelope.id, now);
         for outcome in self.store.apply(vec![command]).await? {
             if let Applied::Before(record) = outcome? {
@@ -78,26 +78,29 @@ impl Handoffs {
     }
 }
 
-fn to_store(made: &Assembled) -> Result<StoredEnvelope> {
-    let notes = serde_json::to_vec(&made.explanation)
-        .map_err(|error| StoreError::new(ErrorKind::TooLarge, error.to_string()))?;
-    let envelope = &made.envelope;
-    Ok(StoredEnvelope {
-        id: envelope.id,
-        root: envelope.root,
-        digest: envelope.digest,
-        bytes: envelope.canonical_bytes().to_vec(),
-        notes,
-        change: Change::ZERO,
-    })
-}
+impl Assembled {
+    /// What puts the envelope into the store, with the reasons for what it carries.
+    pub fn put(&self) -> Result<Put> {
+        let notes = serde_json::to_vec(&self.explanation)
+            .map_err(|error| StoreError::new(ErrorKind::TooLarge, error.to_string()))?;
+        let envelope = &self.envelope;
+        Ok(Put::NewEnvelope(Box::new(StoredEnvelope {
+            id: envelope.id,
+            root: envelope.root,
+            digest: envelope.digest,
+            bytes: envelope.canonical_bytes().to_vec(),
+            notes,
+            pruned: false,
+            change: Change::ZERO,
+        })))
+    }
 
-/// The digest in the log is what tells a replaced envelope (R4).
-fn event(caller: &Caller, envelope: &Envelope) -> EventDraft {
-    let mut event = EventDraft::new("envelope.made");
-    event.actor.clone_from(&caller.agent);
-    event.envelope = Some(envelope.id);
-    event.data.insert("digest".to_owned(), envelope.digest.to_string().into());
-    event.data.insert("root".to_owned(), envelope.root.to_string().into());
-    event
+    /// The event that belongs into the same command: the digest in the log is what tells a replaced envelope (R4).
+    pub fn event(&self, caller: &Caller) -> EventDraft {
+        let mut event = EventDraft::new("envelope.made");
+        event.actor.clone_from(&caller.agent);
+        event.envelope = Some(self.envelope.id);
+        event.data.insert("digest".to_owned(), self.envelope.digest.to_string().into());
+        event
+    }
 }

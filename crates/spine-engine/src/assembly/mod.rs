@@ -74,8 +74,25 @@ impl Handoffs {
         if let Some(answer) = self.replayed(caller, &digest).await? {
             return Ok(answer);
         }
+        let made = self.prepare(caller, request).await?;
+        self.kept(caller, made, digest).await
+    }
+
+    /// The same without storing: for whoever puts the envelope into a larger command of its own.
+    pub async fn prepare(&self, caller: &Caller, request: HandoffRequest) -> Result<Assembled> {
+        self.prepare_with(caller, request, &[]).await
+    }
+
+    /// The same with parents that are not stored yet: those in `made` are looked at first.
+    pub async fn prepare_with(
+        &self,
+        caller: &Caller,
+        request: HandoffRequest,
+        made: &[Envelope],
+    ) -> Result<Assembled> {
+        request.check()?;
         let now = self.store.now();
-        let parents = self.parents(caller, &request.parents).await?;
+        let parents = self.parents(caller, &request.parents, made).await?;
         let mut unsealed = self.derived(caller, &request, &parents, now)?;
         let guarded = is_guarded(&unsealed);
         let redactions = if guarded { guard_envelope(&mut unsealed)? } else { Vec::new() };
@@ -87,17 +104,25 @@ impl Handoffs {
         }
         let (envelope, explanation) = self.sealed(&request, unsealed, gathered)?;
         let explanation = Explanation { degraded, ..explanation };
-        self.kept(caller, Assembled { envelope, explanation }, digest, now).await
+        Ok(Assembled { envelope, explanation })
     }
 
-    async fn parents(&self, caller: &Caller, ids: &[EnvelopeId]) -> Result<Vec<Envelope>> {
+    async fn parents(
+        &self,
+        caller: &Caller,
+        ids: &[EnvelopeId],
+        made: &[Envelope],
+    ) -> Result<Vec<Envelope>> {
         if ids.len() > PARENTS_MAX {
             let problem = format!("expected at most {PARENTS_MAX}, got {}", ids.len());
             return Err(ReadError::at("/parents", problem).into());
         }
         let mut parents = Vec::with_capacity(ids.len());
         for id in ids {
-            parents.push(self.stored(caller, *id).await?);
+            parents.push(match made.iter().find(|made| made.id == *id) {
+                Some(made) => made.clone(),
+                None => self.stored(caller, *id).await?,
+            });
         }
         Ok(parents)
     }

@@ -1,64 +1,88 @@
 //! What a sender asks for when it hands work over.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use spine_protocol::{
     AgentName, Envelope, EnvelopeId, ExpectedOutput, Format, MemoryId, NewConstraint, NewHistory,
-    NewWaiver, Priority, Request, StateUpdate, Strategy, Subject, Timestamp, TokenizerName,
-    Traceparent,
+    NewWaiver, Priority, ReadError, Request, StateUpdate, Strategy, Subject, Timestamp,
+    TokenizerName, Traceparent,
 };
 use spine_store::ThreadName;
 
 use super::limits::RECENT_MEMORIES_DEFAULT;
 
-/// `agent_handoff()`: everything but the target and the summary has a default.
-#[derive(Debug, Clone, Serialize)]
+/// `agent_handoff()`: everything but the target and the summary has a default. Its JSON has the public names of the
+/// call, and refuses a name it does not know: a misspelt option must not pass for one that was not given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HandoffRequest {
     /// The receiver, or `broadcast`.
+    #[serde(rename = "target_agent", alias = "target")]
     pub target: AgentName,
     /// What the receiver is to do now.
+    #[serde(rename = "task_summary", alias = "summary")]
     pub summary: String,
     /// The user's request; only a new task can give one.
     pub intent: Option<String>,
     /// How many of the most useful memories travel beside those asked for.
+    #[serde(default = "recent_memories_default")]
     pub include_recent: usize,
     /// Whether pinned memories travel.
+    #[serde(default = "yes")]
     pub include_pins: bool,
     /// Memories asked for by id.
+    #[serde(default)]
     pub memory_refs: Vec<MemoryId>,
     /// New or tightened constraints.
+    #[serde(default)]
     pub constraints: Vec<NewConstraint>,
     /// Constraints to give up.
+    #[serde(default)]
     pub waive: Vec<NewWaiver>,
     /// Steps to put on record.
+    #[serde(default, rename = "execution_history", alias = "history")]
     pub history: Vec<NewHistory>,
     /// What is new about the state.
+    #[serde(default)]
     pub state: StateUpdate,
     /// What the receiver is to give back.
     pub expected_output: Option<ExpectedOutput>,
     /// How detail is chosen.
+    #[serde(default)]
     pub strategy: Strategy,
     /// The budget.
     pub max_tokens: Option<u32>,
     /// The budget that the target is registered with.
     pub target_max_tokens: Option<u32>,
     /// What counts.
+    #[serde(default)]
     pub tokenizer: TokenizerName,
     /// The rendering that is counted.
+    #[serde(default)]
     pub format: Format,
     /// Whom the task is about.
     pub subject: Option<Subject>,
     /// Draw the useful memories from this thread only.
     pub thread: Option<ThreadName>,
     /// The envelopes that this one follows; none is a new task.
+    #[serde(default)]
     pub parents: Vec<EnvelopeId>,
     /// A hop limit.
     pub max_hops: Option<u32>,
     /// Its place in the receiver's queue.
+    #[serde(default)]
     pub priority: Priority,
     /// After this moment it is parked, not delivered.
     pub expires_at: Option<Timestamp>,
     /// The trace it belongs to.
     pub traceparent: Option<Traceparent>,
+}
+
+fn recent_memories_default() -> usize {
+    RECENT_MEMORIES_DEFAULT
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl HandoffRequest {
@@ -76,18 +100,29 @@ impl HandoffRequest {
             history: Vec::new(),
             state: StateUpdate::default(),
             expected_output: None,
-            strategy: Strategy::Priority,
+            strategy: Strategy::default(),
             max_tokens: None,
             target_max_tokens: None,
-            tokenizer: TokenizerName::O200kBase,
-            format: Format::Markdown,
+            tokenizer: TokenizerName::default(),
+            format: Format::default(),
             subject: None,
             thread: None,
             parents: Vec::new(),
             max_hops: None,
-            priority: Priority::Normal,
+            priority: Priority::default(),
             expires_at: None,
             traceparent: None,
+        }
+    }
+
+    /// A word that only a newer version knows would be packed by a rule that nobody chose.
+    pub(super) fn check(&self) -> Result<(), ReadError> {
+        match &self.strategy {
+            Strategy::Other(word) => {
+                let problem = format!("expected full, summary, priority or lazy, got {word:?}");
+                Err(ReadError::at("/strategy", problem))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -115,7 +150,7 @@ impl HandoffRequest {
     }
 }
 
-/// An envelope that was assembled and stored.
+/// An envelope that was assembled, with what the store keeps of it: see [`Assembled::put`].
 #[derive(Debug, Clone)]
 pub struct Assembled {
     /// The envelope.

@@ -15,6 +15,12 @@ pub enum LineageError {
         /// Its id.
         id: EnvelopeId,
     },
+    /// Only a skeleton is left.
+    #[error("envelope {id} was pruned, as retention asks: only its id, digest, parents and hop are kept")]
+    Pruned {
+        /// Its id.
+        id: EnvelopeId,
+    },
     /// Another envelope has the id.
     #[error("there is another envelope under {id}: an envelope never changes, so make a new one")]
     EnvelopeExists {

@@ -87,6 +87,7 @@ fn row(envelope: &Envelope) -> StoredEnvelope {
         digest: envelope.digest,
         bytes: envelope.canonical_bytes().to_vec(),
         notes: Vec::new(),
+        pruned: false,
         change: Change::ZERO,
     }
 }
@@ -96,6 +97,5 @@ fn event(caller: &Caller, envelope: &Envelope) -> EventDraft {
     event.actor.clone_from(&caller.agent);
     event.envelope = Some(envelope.id);
     event.data.insert("digest".to_owned(), envelope.digest.to_string().into());
-    event.data.insert("root".to_owned(), envelope.root.to_string().into());
     event
 }

@@ -32,15 +32,13 @@ impl Lineages {
 
     /// One envelope.
     pub async fn envelope(&self, caller: &Caller, id: EnvelopeId) -> Result<Envelope> {
-        let stored = self.stored(caller, id).await?;
-        Envelope::read(&stored.bytes).map_err(LineageError::Damaged)
+        read(&self.stored(caller, id).await?)
     }
 
     /// Every envelope of the lineage that this one belongs to, oldest first.
     pub async fn lineage(&self, caller: &Caller, id: EnvelopeId) -> Result<Vec<Envelope>> {
         let stored = self.stored(caller, id).await?;
         let rows = self.rows(caller, stored.root).await?;
-        let read = |row: &StoredEnvelope| Envelope::read(&row.bytes).map_err(LineageError::Damaged);
         rows.iter().map(read).collect()
     }
 
@@ -63,4 +61,11 @@ impl Lineages {
             }
         }
     }
+}
+
+fn read(row: &StoredEnvelope) -> Result<Envelope> {
+    if row.pruned {
+        return Err(LineageError::Pruned { id: row.id });
+    }
+    Envelope::read(&row.bytes).map_err(LineageError::Damaged)
 }

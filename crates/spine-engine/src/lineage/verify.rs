@@ -1,12 +1,11 @@
 //! R4: whether a lineage is what it was, with the log as the witness.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use spine_protocol::{EnvelopeId, Record, Verification, Witness, verify};
 use spine_store::limits::PAGE_ROWS_MAX;
-use spine_store::{Change, Event, StoredEnvelope};
+use spine_store::{Change, Event, EventQuery, StoredEnvelope};
 
-use super::limits::{OWN_EVENTS, WITNESS_EVENTS_MAX};
 use super::{LineageError, Lineages, Result};
 use crate::Caller;
 
@@ -15,58 +14,43 @@ impl Lineages {
     pub async fn verify(&self, caller: &Caller, id: EnvelopeId) -> Result<Verification> {
         let root = self.stored(caller, id).await?.root;
         let rows = self.rows(caller, root).await?;
-        let witnesses = self.witnesses(caller, root, &rows).await?;
-        let records =
-            rows.into_iter().map(|row| (row.id, Record::Whole(row.bytes))).collect();
-        Ok(verify(&records, &witnesses))
+        let witnesses = self.witnesses(caller, &rows).await?;
+        let records: Result<BTreeMap<EnvelopeId, Record>> = rows.into_iter().map(record).collect();
+        Ok(verify(&records?, &witnesses))
     }
 
-    /// What the log says of the lineage, of envelopes that are no longer there too.
-    async fn witnesses(
-        &self,
-        caller: &Caller,
-        root: EnvelopeId,
-        rows: &[StoredEnvelope],
-    ) -> Result<Vec<Witness>> {
-        let first = rows.iter().map(|row| row.change.0).min().unwrap_or_default();
-        let ids: BTreeSet<EnvelopeId> = rows.iter().map(|row| row.id).collect();
-        let belongs = |event: &Event| {
-            event.envelope.is_some_and(|id| ids.contains(&id)) || names_root(event, root)
-        };
-        let (mut witnesses, mut after, mut seen) = (Vec::new(), Change(first), 0);
-        while seen < WITNESS_EVENTS_MAX {
-            let page = self.store.events(&caller.workspace, after, PAGE_ROWS_MAX).await?;
-            seen += page.items.len();
-            witnesses.extend(page.items.iter().filter(|e| belongs(e)).filter_map(witness));
-            match page.next {
-                Some(next) => after = next,
-                None => return Ok(witnesses),
+    /// The digests that the log noted when the envelopes came in.
+    async fn witnesses(&self, caller: &Caller, rows: &[StoredEnvelope]) -> Result<Vec<Witness>> {
+        let mut witnesses = Vec::new();
+        for part in rows.chunks(PAGE_ROWS_MAX) {
+            let mut query = EventQuery {
+                envelopes: part.iter().map(|row| row.id).collect(),
+                kinds_prefix: Some("envelope.".to_owned()),
+                after: Change::ZERO,
+                newest_first: false,
+                limit: PAGE_ROWS_MAX,
+            };
+            loop {
+                let page = self.store.events(&caller.workspace, query.clone()).await?;
+                witnesses.extend(page.items.iter().filter_map(witness));
+                match page.next {
+                    Some(next) => query.after = next,
+                    None => break,
+                }
             }
         }
-        self.own_witnesses(caller, rows, &mut witnesses).await?;
         Ok(witnesses)
-    }
-
-    /// The log is long: the event of each envelope that was not met stands right behind its own change.
-    async fn own_witnesses(
-        &self,
-        caller: &Caller,
-        rows: &[StoredEnvelope],
-        witnesses: &mut Vec<Witness>,
-    ) -> Result<()> {
-        let met: BTreeSet<EnvelopeId> = witnesses.iter().map(|witness| witness.id).collect();
-        for row in rows.iter().filter(|row| !met.contains(&row.id)) {
-            let page = self.store.events(&caller.workspace, row.change, OWN_EVENTS).await?;
-            let own = page.items.iter().filter(|event| event.envelope == Some(row.id));
-            witnesses.extend(own.filter_map(witness));
-        }
-        Ok::<(), LineageError>(())
     }
 }
 
-fn names_root(event: &Event, root: EnvelopeId) -> bool {
-    let named = event.data.get("root").and_then(|root| root.as_str());
-    named.is_some_and(|named| named.parse() == Ok(root))
+fn record(row: StoredEnvelope) -> Result<(EnvelopeId, Record)> {
+    if !row.pruned {
+        return Ok((row.id, Record::Whole(row.bytes)));
+    }
+    let skeleton = spine_protocol::json::read_value(&row.bytes)
+        .and_then(|value| spine_protocol::from_value(&value))
+        .map_err(LineageError::Damaged)?;
+    Ok((row.id, Record::Skeleton(skeleton)))
 }
 
 fn witness(event: &Event) -> Option<Witness> {

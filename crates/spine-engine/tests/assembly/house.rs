@@ -11,6 +11,7 @@ use spine_store::{Retriever, UnixMs};
 
 pub struct House {
     pub clock: Arc<ManualClock>,
+    pub store: Arc<ModelStore>,
     pub memories: Memories,
     pub handoffs: Handoffs,
     pub caller: Caller,
@@ -34,7 +35,7 @@ pub fn house_with(retriever: impl FnOnce(Arc<ModelStore>) -> Arc<dyn Retriever>)
     let store = Arc::new(ModelStore::new(clock.clone()));
     let memories = Memories::new(store.clone(), retriever(store.clone()));
     let handoffs = Handoffs::new(
-        store,
+        store.clone(),
         memories.clone(),
         Arc::new(Entropy::from_seed([7; 32])),
         Arc::new(NoPatience),
@@ -43,7 +44,7 @@ pub fn house_with(retriever: impl FnOnce(Arc<ModelStore>) -> Arc<dyn Retriever>)
         agent: Some("analyst".parse().unwrap()),
         ..Caller::of("default".parse().unwrap())
     };
-    House { clock, memories, handoffs, caller }
+    House { clock, store, memories, handoffs, caller }
 }
 
 impl House {

@@ -11,4 +11,5 @@ mod budget;
 mod guardrails;
 mod house;
 mod references;
+mod requests;
 mod strategies;

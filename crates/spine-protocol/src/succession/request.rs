@@ -1,6 +1,6 @@
 //! What a sender says about the next envelope.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::envelope::{Decision, ExpectedOutput, Priority, Question, Scope};
@@ -88,7 +88,8 @@ impl Request {
 }
 
 /// What is new about a task's state.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct StateUpdate {
     /// Added to the parents'.
     pub progress: Vec<String>,
@@ -101,18 +102,21 @@ pub struct StateUpdate {
 }
 
 /// A constraint to set or to tighten.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewConstraint {
     /// What it is called.
     pub name: ConstraintName,
     /// Any JSON but null.
     pub value: Value,
     /// How far it reaches.
+    #[serde(default)]
     pub scope: Scope,
 }
 
 /// A constraint to give up.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewWaiver {
     /// What it is called.
     pub name: ConstraintName,
@@ -123,7 +127,8 @@ pub struct NewWaiver {
 }
 
 /// A step to put on record.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewHistory {
     /// Who did it.
     pub agent: AgentName,

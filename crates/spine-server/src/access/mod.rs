@@ -1,16 +1,24 @@
 //! Who may do what: names this server answers to, keys, and what each route needs.
 
 pub mod host;
+pub mod key;
+pub mod keyring;
+pub mod quota;
+pub mod rate;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Instant;
 
-use http::HeaderMap;
+use http::{HeaderMap, header};
 use spine_engine::Caller;
 use spine_protocol::{AgentName, WorkspaceName};
 
 use crate::App;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
+use key::Key;
+use keyring::check_grant;
 
 /// The workspace of a caller that names none.
 pub const WORKSPACE_DEFAULT: &str = "default";
@@ -52,22 +60,85 @@ impl fmt::Display for Need {
 pub struct Pass {
     /// As the engine knows it.
     pub caller: Caller,
-    /// Whether the agent's name comes from the key, and so is certain.
-    pub is_agent_certain: bool,
+    /// The key that was shown, if there was one.
+    pub key: Option<Arc<Key>>,
+}
+
+impl Pass {
+    /// Whether the key names the agents it acts as: then the agent is certain.
+    pub fn is_agent_certain(&self) -> bool {
+        self.key.as_ref().is_some_and(|key| !key.agents().is_empty())
+    }
 }
 
 /// Lets a request in, or says why not.
-pub async fn admit(_app: &App, headers: &HeaderMap, _need: Need) -> Result<Pass, Problem> {
-    let workspace: Option<WorkspaceName> = named(headers, WORKSPACE_HEADER)?;
-    let agent: Option<AgentName> = named(headers, AGENT_HEADER)?;
+pub async fn admit(app: &App, headers: &HeaderMap, need: Need) -> Result<Pass, Problem> {
+    if need == Need::Nothing {
+        return Ok(Pass { caller: Caller::of(default_workspace()?), key: None });
+    }
+    let key = shown_key(app, headers).await?;
+    let workspace = workspace_of(headers, key.as_deref())?;
+    if let Some(key) = &key {
+        check_rate(app, key)?;
+        check_grant(key, need, &workspace)?;
+    }
+    let agent = agent_of(headers, key.as_deref())?;
     let idempotency_key = named(headers, IDEMPOTENCY_HEADER)?;
-    let workspace = match workspace {
-        Some(workspace) => workspace,
-        None => default_workspace()?,
+    Ok(Pass { caller: Caller { workspace, agent, idempotency_key }, key })
+}
+
+/// Without keys everybody on this machine may do everything; with keys nobody may do anything without one.
+async fn shown_key(app: &App, headers: &HeaderMap) -> Result<Option<Arc<Key>>, Problem> {
+    let Some(shown) = headers.get(header::AUTHORIZATION) else {
+        if !app.keys.is_used() {
+            return Ok(None);
+        }
+        let said = "this server has keys: send `Authorization: Bearer msk_…`";
+        return Err(Problem::new(ProblemKind::Unauthenticated, said));
     };
+    let token = shown.to_str().unwrap_or_default();
+    let token = token.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    let token = token.map(|(_, token)| token.trim()).unwrap_or_default();
+    app.keys.verify(token).await.map(Some)
+}
+
+/// As it was named; else the key's only one, else the default.
+fn workspace_of(headers: &HeaderMap, key: Option<&Key>) -> Result<WorkspaceName, Problem> {
+    let named: Option<WorkspaceName> = named(headers, WORKSPACE_HEADER)?;
+    let only = || match key?.workspaces.as_deref()? {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    let workspace = named.or_else(only).map_or_else(default_workspace, Ok)?;
     check_not_reserved(&workspace)?;
-    let caller = Caller { workspace, agent, idempotency_key };
-    Ok(Pass { caller, is_agent_certain: false })
+    Ok(workspace)
+}
+
+/// The key's, if it names one: what the caller says of itself must agree.
+fn agent_of(headers: &HeaderMap, key: Option<&Key>) -> Result<Option<AgentName>, Problem> {
+    let said: Option<AgentName> = named(headers, AGENT_HEADER)?;
+    if said.as_ref().is_some_and(AgentName::is_broadcast) {
+        return Err(Problem::parameter(AGENT_HEADER, "`broadcast` is reserved: nobody acts as it"));
+    }
+    let allowed = key.map(Key::agents).unwrap_or_default();
+    match (allowed.as_slice(), said) {
+        ([], said) => Ok(said),
+        ([only], None) => Ok(Some((*only).clone())),
+        (_, None) => Err(Problem::parameter(AGENT_HEADER, "the key names several agents: say which")),
+        (several, Some(said)) if several.contains(&&said) => Ok(Some(said)),
+        (_, Some(_)) => {
+            let detail = "the key names another agent: leave the header out, or use another key";
+            Err(Problem::new(ProblemKind::Forbidden, detail).with("parameter", AGENT_HEADER))
+        }
+    }
+}
+
+fn check_rate(app: &App, key: &Key) -> Result<(), Problem> {
+    let Some(per_s) = app.settings.key_requests_per_s else { return Ok(()) };
+    app.rates.take(&key.id, per_s, Instant::now()).map_err(|wait_s| {
+        let said = format!("this key may send {per_s} requests a second: go on more slowly");
+        Problem::new(ProblemKind::RateLimited, said).retry_after(wait_s.ceil() as u64)
+    })
 }
 
 /// The workspace of a caller that names none.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use spine_protocol::{Envelope, Format, Traceparent, render};
 
-use crate::access::named;
+use crate::access::{Pass, named};
 use crate::problem::{Problem, ProblemKind};
 use crate::route::{Call, Created, JSON, Json, Output, bytes_response};
 use crate::wire::envelope::{
@@ -17,6 +17,7 @@ use crate::wire::envelope::{
 use crate::wire::handoff::EnvelopeBody;
 
 pub async fn make(call: Call<(), (), EnvelopeBody>) -> Result<Created<HandoffDocument>, Problem> {
+    call.app.quotas.admit_handoff(&call.pass.caller.workspace).await?;
     let (envelope, degraded) = match call.body {
         EnvelopeBody::Assemble(body) => {
             let traceparent: Option<Traceparent> = named(&call.headers, "traceparent").unwrap_or(None);
@@ -31,9 +32,21 @@ pub async fn make(call: Call<(), (), EnvelopeBody>) -> Result<Created<HandoffDoc
 }
 
 async fn import(call: &Call<(), (), EnvelopeBody>, value: &Value) -> Result<Envelope, Problem> {
+    check_sender(&call.pass, value)?;
     let bytes = spine_protocol::json::canonical(value)?;
     let envelope = call.app.lineages.import(call.caller(), &bytes).await?;
     Ok(envelope)
+}
+
+/// A key that names its agents speaks for no other.
+fn check_sender(pass: &Pass, value: &Value) -> Result<(), Problem> {
+    let from = value.get("from").and_then(Value::as_str);
+    let own = pass.caller.agent.as_ref().map(|agent| agent.as_str());
+    if !pass.is_agent_certain() || from == own {
+        return Ok(());
+    }
+    let said = "the key names another agent than the envelope's sender: use that agent's key";
+    Err(Problem::new(ProblemKind::Forbidden, said).with("pointer", "/envelope/from"))
 }
 
 /// An envelope as it is stored.

@@ -8,6 +8,7 @@ use spine_protocol::MemoryId;
 use spine_store::Filter;
 
 use super::page_rows;
+use crate::access::quota::Usage;
 use crate::limits::SEARCH_HITS_DEFAULT;
 use crate::problem::Problem;
 use crate::route::{Call, Created, Json};
@@ -51,6 +52,7 @@ pub async fn store(
     call: Call<(), (), OneOrMany<MemoryBody>>,
 ) -> Result<Created<StoreAnswer>, Problem> {
     let OneOrMany { items, is_list } = call.body;
+    call.app.quotas.admit_memories(&call.pass.caller.workspace, used_by(&items)).await?;
     let new = items.into_iter().map(Into::into).collect();
     let stored = call.app.memories.store_many(&call.pass.caller, new).await?;
     let mut memories: Vec<StoredDocument> = stored.into_iter().map(Into::into).collect();
@@ -60,6 +62,13 @@ pub async fn store(
     let one = memories.pop().ok_or(spine_engine::memories::MemoryError::Contended)?;
     let version = one.memory.version;
     Ok(Created(Json::at_version(StoreAnswer::One(Box::new(one)), version)))
+}
+
+fn used_by(items: &[MemoryBody]) -> Usage {
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let bytes = |item: &MemoryBody| item.content.len() + length(&item.title) + length(&item.summary);
+    let total: usize = items.iter().map(bytes).sum();
+    Usage { memories: items.len() as u64, bytes: total as u64 }
 }
 
 pub async fn list(call: Call<(), MemoryListQuery, ()>) -> Result<Json<MemoryListDocument>, Problem> {

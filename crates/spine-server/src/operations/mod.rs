@@ -1,5 +1,6 @@
 //! What each route does: from a typed call to a typed answer, by the engine.
 
+pub mod admin;
 pub mod envelopes;
 pub mod events;
 pub mod memories;

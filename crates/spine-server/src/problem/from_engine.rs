@@ -135,6 +135,9 @@ impl From<LineageError> for Problem {
         let detail = error.to_string();
         match error {
             LineageError::EnvelopeUnknown { .. } => Self::new(ProblemKind::NotFound, detail),
+            LineageError::Pruned { .. } => {
+                Self::new(ProblemKind::Gone, detail).with("reason", "pruned")
+            }
             LineageError::EnvelopeExists { .. } => Self::new(ProblemKind::EnvelopeExists, detail),
             LineageError::WorkspaceDiffers { .. } => {
                 Self::new(ProblemKind::WorkspaceDiffers, detail).with("pointer", "/workspace")
@@ -148,6 +151,7 @@ impl From<LineageError> for Problem {
                 Self::new(ProblemKind::StoreDamaged, detail).logged(error.to_string())
             }
             LineageError::Store(error) => error.into(),
+            _ => Self::new(ProblemKind::Internal, detail),
         }
     }
 }

@@ -5,7 +5,7 @@ use http::Method;
 
 use super::Route;
 use crate::access::Need;
-use crate::operations::{envelopes, events, memories, server};
+use crate::operations::{admin, envelopes, events, memories, server};
 
 const fn get(path: &'static str) -> (Method, &'static str) {
     (Method::GET, path)
@@ -29,7 +29,7 @@ const fn delete(path: &'static str) -> (Method, &'static str) {
 
 /// Every route there is.
 pub fn routes() -> Vec<Route> {
-    [memory_routes(), envelope_routes(), log_routes(), server_routes()].concat()
+    [memory_routes(), envelope_routes(), log_routes(), admin_routes(), server_routes()].concat()
 }
 
 #[rustfmt::skip]
@@ -69,6 +69,19 @@ fn log_routes() -> Vec<Route> {
     vec![
         Route::new(get("/v1/events"), Read, "follow_events", "Follows what happens, as server-sent events.\nResume with `Last-Event-ID`. ", events::events),
         Route::new(get("/v1/audit"), Read, "list_audit", "Lists what happened, oldest first.\n", events::audit),
+    ]
+}
+
+#[rustfmt::skip]
+fn admin_routes() -> Vec<Route> {
+    use Need::Admin;
+    vec![
+        Route::new(post("/v1/keys"), Admin, "create_key", "Makes an API key. It is shown this once.\nThe first key ends the time without keys: from then on every request needs one. ", admin::create_key),
+        Route::new(get("/v1/keys"), Admin, "list_keys", "Lists the keys, without their secrets.\n", admin::list_keys),
+        Route::new(delete("/v1/keys/{id}"), Admin, "revoke_key", "Revokes a key, at once.\n", admin::revoke_key),
+        Route::new(post("/v1/keys/{id}/rotate"), Admin, "rotate_key", "Gives a key a new secret; the old one is good for a while.\n", admin::rotate_key),
+        Route::new(get("/v1/workspaces/{name}"), Admin, "get_workspace", "Shows what a workspace may use, and what it uses.\n", admin::get_workspace),
+        Route::new(put("/v1/workspaces/{name}"), Admin, "set_workspace", "Sets what a workspace may use.\n", admin::set_workspace),
     ]
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use spine_protocol::{AgentName, EnvelopeId, MemoryId, Timestamp};
+use spine_protocol::{AgentName, DeliveryId, EnvelopeId, MemoryId, Timestamp};
 use spine_store::Event;
 
 /// One thing that happened.
@@ -21,6 +21,8 @@ pub struct EventDocument {
     pub memory: Option<MemoryId>,
     /// The envelope it is about.
     pub envelope: Option<EnvelopeId>,
+    /// The delivery it is about.
+    pub delivery: Option<DeliveryId>,
     /// Further facts. Never a text.
     pub data: Map<String, Value>,
 }
@@ -34,6 +36,7 @@ impl From<Event> for EventDocument {
             actor: event.actor,
             memory: event.memory,
             envelope: event.envelope,
+            delivery: event.delivery,
             data: event.data,
         }
     }

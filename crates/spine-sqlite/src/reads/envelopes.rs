@@ -16,8 +16,8 @@ impl EnvelopeReads for SqliteStore {
         id: EnvelopeId,
     ) -> StoreFuture<'_, Option<StoredEnvelope>> {
         let workspace = workspace.clone();
-        self.readers.run(move |connection| {
-            let sql = "SELECT id, root, digest, bytes, change, notes FROM envelopes \
+        self.readers.run_here(move |connection| {
+            let sql = "SELECT id, root, digest, bytes, change, notes, pruned FROM envelopes \
                        WHERE workspace = ? AND id = ?";
             let mut statement = connection.prepare_cached(sql)?;
             statement.query_row(params![workspace.as_str(), id.to_string()], envelope).optional()
@@ -35,7 +35,7 @@ impl EnvelopeReads for SqliteStore {
         // Every id sorts behind the empty one.
         let after = after.map(|id| id.to_string()).unwrap_or_default();
         self.readers.run(move |connection| {
-            let sql = "SELECT id, root, digest, bytes, change, notes FROM envelopes \
+            let sql = "SELECT id, root, digest, bytes, change, notes, pruned FROM envelopes \
                        WHERE workspace = ? AND root = ? AND id > ? ORDER BY id LIMIT ?";
             let params = params![workspace.as_str(), root.to_string(), after, one_beyond(limit)];
             Ok(Page::cut(rows(connection, sql, params, envelope)?, limit, |found| found.id))
@@ -45,6 +45,6 @@ impl EnvelopeReads for SqliteStore {
 
 fn envelope(row: &Row<'_>) -> rusqlite::Result<StoredEnvelope> {
     let (id, root, digest) = (parsed(row, 0)?, parsed(row, 1)?, parsed(row, 2)?);
-    let (bytes, notes) = (row.get(3)?, row.get(5)?);
-    Ok(StoredEnvelope { id, root, digest, bytes, notes, change: change(row, 4)? })
+    let (bytes, notes, pruned) = (row.get(3)?, row.get(5)?, row.get(6)?);
+    Ok(StoredEnvelope { id, root, digest, bytes, notes, pruned, change: change(row, 4)? })
 }

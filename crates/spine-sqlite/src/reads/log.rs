@@ -1,16 +1,19 @@
 //! What happened, and how far things are.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use spine_protocol::WorkspaceName;
-use spine_store::limits::page_rows;
+use spine_store::limits::{check_read_many, page_rows};
 use spine_store::{
-    Change, Event, IdempotencyKey, IdempotencyRecord, LogReads, Page, StoreFuture, UnixMs,
-    WorkspaceState,
+    Change, Event, EventQuery, IdempotencyKey, IdempotencyRecord, LogReads, Page, StoreFuture,
+    UnixMs, WorkspaceState,
 };
 
-use super::{one_beyond, rows};
+use super::{behind_prefix, one_beyond, rows};
 use crate::SqliteStore;
 use crate::row::{change, idempotency, object, parsed, parsed_option, valid_id};
+
+const EVENT_COLUMNS: &str = "change, at_ms, kind, actor, memory, envelope, data, delivery";
 
 impl LogReads for SqliteStore {
     fn newest_change(&self, workspace: &WorkspaceName) -> StoreFuture<'_, Change> {
@@ -47,10 +50,30 @@ impl LogReads for SqliteStore {
     ) -> StoreFuture<'_, Page<Event, Change>> {
         let (workspace, limit) = (workspace.clone(), page_rows(limit));
         self.readers.run(move |connection| {
-            let sql = "SELECT change, at_ms, kind, actor, memory, envelope, data FROM events \
-                       WHERE workspace = ? AND change > ? ORDER BY change LIMIT ?";
+            let sql = format!(
+                "SELECT {EVENT_COLUMNS} FROM events \
+                 WHERE workspace = ? AND change > ? ORDER BY change LIMIT ?"
+            );
             let params = params![workspace.as_str(), after.0.cast_signed(), one_beyond(limit)];
-            Ok(Page::cut(rows(connection, sql, params, event)?, limit, |event| event.change))
+            Ok(Page::cut(rows(connection, &sql, params, event)?, limit, |event| event.change))
+        })
+    }
+
+    fn events_of(
+        &self,
+        workspace: &WorkspaceName,
+        query: EventQuery,
+    ) -> StoreFuture<'_, Page<Event, Change>> {
+        let (workspace, limit) = (workspace.clone(), page_rows(query.limit));
+        Box::pin(async move {
+            check_read_many(query.envelopes.len())?;
+            let read = self.readers.run(move |connection| {
+                let (sql, mut params) = events_sql(&workspace, &query);
+                params.push(Value::Integer(one_beyond(limit)));
+                let found = rows(connection, &sql, params_from_iter(params), event)?;
+                Ok(Page::cut(found, limit, |event| event.change))
+            });
+            read.await
         })
     }
 
@@ -61,7 +84,7 @@ impl LogReads for SqliteStore {
         now: UnixMs,
     ) -> StoreFuture<'_, Option<IdempotencyRecord>> {
         let (workspace, key) = (workspace.clone(), key.clone());
-        self.readers.run(move |connection| {
+        self.readers.run_here(move |connection| {
             let sql = "SELECT request, answer, kept_until_ms, first_change, first_memory, memories \
                        FROM idempotency WHERE workspace = ? AND key = ? AND kept_until_ms > ?";
             let params = params![workspace.as_str(), key.as_str(), now.0];
@@ -83,6 +106,38 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
         actor: parsed_option(row, 3)?,
         memory,
         envelope: parsed_option(row, 5)?,
+        delivery: parsed_option(row, 7)?,
         data: object(row, 6)?,
     })
+}
+
+/// The events of some envelopes are found by their index and sorted; all others in the order of the log.
+pub(super) fn events_sql(workspace: &WorkspaceName, query: &EventQuery) -> (String, Vec<Value>) {
+    let mut from = "events";
+    let mut conditions = "workspace = ?".to_owned();
+    let mut params = vec![Value::Text(workspace.as_str().to_owned())];
+    let mut add = |condition: &str, param: Value| {
+        conditions.push_str(condition);
+        params.push(param);
+    };
+    if !query.envelopes.is_empty() {
+        let ids = serde_json::to_string(&query.envelopes).unwrap_or_default();
+        from = "events INDEXED BY events_envelope";
+        add(" AND envelope IN (SELECT value FROM json_each(?))", Value::Text(ids));
+    }
+    if let Some(prefix) = &query.kinds_prefix {
+        add(" AND kind >= ?", Value::Text(prefix.clone()));
+        add(" AND kind < ?", behind_prefix(prefix));
+    }
+    let (behind, direction) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
+    let plus = if query.envelopes.is_empty() { "" } else { "+" };
+    if query.after != Change::ZERO {
+        let after = Value::Integer(query.after.0.cast_signed());
+        add(&format!(" AND {plus}change {behind} ?"), after);
+    }
+    let sql = format!(
+        "SELECT {EVENT_COLUMNS} FROM {from} WHERE {conditions} \
+         ORDER BY {plus}change {direction} LIMIT ?"
+    );
+    (sql, params)
 }

@@ -107,10 +107,10 @@ impl Committer {
         }
     }
 
-    /// What was purged must not be readable in the log either. Where readers are in the way, a later
+    /// What was purged or erased must not be readable in the log either. Where readers are in the way, a later
     /// group tries again.
     fn empty_log_after_purge(&mut self, jobs: &[Job]) {
-        let purges = |put: &Put| matches!(put, Put::PurgeMemory(_));
+        let purges = |put: &Put| matches!(put, Put::PurgeMemory(_) | Put::EraseEnvelopeTexts(..));
         let mut puts = jobs.iter().flat_map(|job| &job.commands).flat_map(|command| &command.puts);
         let now = Instant::now();
         if self.empty_log_at.is_none() && puts.any(purges) {

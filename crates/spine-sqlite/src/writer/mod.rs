@@ -2,7 +2,10 @@
 
 mod commit;
 mod counters;
+pub(crate) mod deliveries;
+mod envelopes;
 mod memories;
+mod records;
 mod step;
 
 use std::sync::Arc;

@@ -1,16 +1,16 @@
 //! One command inside the group's transaction, atomic by a savepoint of its own.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::ffi::ErrorCode;
+use rusqlite::{Connection, OptionalExtension, Params, params};
 use spine_protocol::MemoryId;
 use spine_store::{
     Applied, Change, Command, ErrorKind, EventDraft, Expected, Guard, IdempotencyDraft,
-    IdempotencyRecord, MemoryRef, Outcome, Put, Receipt, RowKey, StoreError, StoredEnvelope,
-    UnixMs,
+    IdempotencyRecord, MemoryRef, Outcome, Put, Receipt, RowKey, StoreError, UnixMs,
 };
 
 use super::commit::execute;
 use super::counters::{Counter, Counters};
-use super::memories;
+use super::{deliveries, envelopes, memories, records};
 use crate::row::{LIVE, change, idempotency};
 
 /// Why a command does not go on.
@@ -66,7 +66,7 @@ impl Step<'_> {
             return Ok(Applied::Before(Box::new(record)));
         }
         for guard in &command.guards {
-            self.expect(guard.key, guard.expected)?;
+            guard.check(self.found(&guard.key)?).map_err(Halt::Refused)?;
         }
         execute(self.connection, "SAVEPOINT command")?;
         let written = self.write(command);
@@ -91,29 +91,63 @@ impl Step<'_> {
 
     /// Refuses the command unless the row is as expected.
     pub(super) fn expect(&self, key: RowKey, expected: Expected) -> Result<()> {
-        let found = self.found(key)?;
+        let found = self.found(&key)?;
         Guard { key, expected }.check(found).map_err(Halt::Refused)
     }
 
-    /// The change that last wrote a row, and whether it is live.
-    fn found(&self, key: RowKey) -> Result<Option<(Change, bool)>> {
-        let (sql, key): (_, Box<dyn rusqlite::ToSql>) = match key {
-            RowKey::Memory(id) => (
-                "SELECT change, state FROM memories WHERE workspace = ? AND number = ?",
-                Box::new(number(id)),
-            ),
-            RowKey::Content(key) => (
-                "SELECT change, state FROM memories WHERE workspace = ? AND content = ?",
-                Box::new(key.0),
-            ),
-            RowKey::Envelope(id) => (
-                "SELECT change, 0 FROM envelopes WHERE workspace = ? AND id = ?",
-                Box::new(id.to_string()),
-            ),
+    /// Refuses the command unless a statement that names what it expects wrote its row. Looking beforehand would
+    /// cost every write a look-up; so would a statement that finds the key taken.
+    pub(super) fn one_row(
+        &self,
+        written: rusqlite::Result<usize>,
+        key: impl FnOnce() -> RowKey,
+        expected: Expected,
+    ) -> Result<()> {
+        let taken = |error: &rusqlite::Error| {
+            error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
         };
+        match written {
+            Ok(0) => self.expect(key(), expected),
+            Ok(_) => Ok(()),
+            Err(error) if taken(&error) => {
+                self.expect(key(), expected)?;
+                Err(Halt::Broken(error))
+            }
+            Err(error) => Err(Halt::Broken(error)),
+        }
+    }
+
+    /// The change that last wrote a row, and whether it is live.
+    fn found(&self, key: &RowKey) -> Result<Option<(Change, bool)>> {
+        let workspace = self.workspace;
+        match key {
+            RowKey::Memory(id) => self.version(
+                "SELECT change, state FROM memories WHERE workspace = ? AND number = ?",
+                params![workspace, number(*id)],
+            ),
+            RowKey::Content(key) => self.version(
+                "SELECT change, state FROM memories WHERE workspace = ? AND content = ?",
+                params![workspace, key.0],
+            ),
+            RowKey::Envelope(id) => self.version(
+                "SELECT change, 0 FROM envelopes WHERE workspace = ? AND id = ?",
+                params![workspace, id.to_string()],
+            ),
+            RowKey::Record(key) => self.version(
+                "SELECT change, 0 FROM records WHERE workspace = ? AND collection = ? AND name = ?",
+                params![workspace, key.collection.as_str(), key.name.as_str()],
+            ),
+            RowKey::Delivery(id) => self.version(
+                "SELECT change, 0 FROM deliveries WHERE workspace = ? AND id = ?",
+                params![workspace, id.to_string()],
+            ),
+        }
+    }
+
+    fn version(&self, sql: &str, key: impl Params) -> Result<Option<(Change, bool)>> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let read = |row: &rusqlite::Row<'_>| Ok((change(row, 0)?, row.get::<_, i64>(1)? == LIVE));
-        Ok(statement.query_row(params![self.workspace, key], read).optional()?)
+        Ok(statement.query_row(key, read).optional()?)
     }
 
     fn write(&mut self, command: &Command) -> Result<()> {
@@ -136,8 +170,16 @@ impl Step<'_> {
             Put::ReleaseContent(id) => memories::release_content(self, *id),
             Put::DeleteMemory(id) => memories::delete(self, *id),
             Put::PurgeMemory(id) => memories::purge(self, *id),
-            Put::NewEnvelope(envelope) => self.envelope(envelope),
+            Put::NewEnvelope(envelope) => envelopes::insert(self, envelope),
+            Put::PruneEnvelope(id, skeleton) => envelopes::prune(self, *id, skeleton),
+            Put::EraseEnvelopeTexts(id, bytes) => envelopes::erase_texts(self, *id, bytes),
+            Put::Record(record) => records::put(self, record),
+            Put::DropRecord(key, change) => records::remove(self, key, *change),
+            Put::WakeRecord(key, at) => records::wake(self, key, *at),
+            Put::Delivery(delivery) => deliveries::put(self, delivery),
+            Put::DropDelivery(id, change) => deliveries::remove(self, *id, *change),
             Put::ForgetIdempotency { until, rows_max } => self.forget(*until, *rows_max),
+            Put::ForgetEvents { until, rows_max } => self.forget_events(*until, *rows_max),
         }
     }
 
@@ -152,25 +194,13 @@ impl Step<'_> {
         Ok(id)
     }
 
-    fn envelope(&self, envelope: &StoredEnvelope) -> Result<()> {
-        self.expect(RowKey::Envelope(envelope.id), Expected::Absent)?;
-        let sql = "INSERT INTO envelopes (workspace, id, root, digest, change, bytes, notes) \
-                   VALUES (?, ?, ?, ?, ?, ?, ?)";
-        let (id, root) = (envelope.id.to_string(), envelope.root.to_string());
-        let (digest, change) = (envelope.digest.to_string(), self.counter.change);
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let StoredEnvelope { bytes, notes, .. } = envelope;
-        statement.execute(params![self.workspace, id, root, digest, change, bytes, notes])?;
-        Ok(())
-    }
-
     fn event(&self, event: &EventDraft) -> Result<()> {
         let memory = event.memory.and_then(|memory| match memory {
             MemoryRef::Existing(id) => Some(id),
             MemoryRef::New(n) => self.receipt.memory_id(n),
         });
-        let sql = "INSERT INTO events (workspace, change, at_ms, kind, actor, memory, envelope, data) \
-                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+        let sql = "INSERT INTO events (workspace, change, at_ms, kind, actor, memory, envelope, \
+                   delivery, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
         self.connection.prepare_cached(sql)?.execute(params![
             self.workspace,
             self.counter.change,
@@ -179,6 +209,7 @@ impl Step<'_> {
             event.actor.as_ref().map(|actor| actor.as_str()),
             memory.map(number),
             event.envelope.map(|id| id.to_string()),
+            event.delivery.map(|id| id.to_string()),
             json(&event.data),
         ])?;
         Ok(())
@@ -205,6 +236,14 @@ impl Step<'_> {
         let sql = "DELETE FROM idempotency WHERE workspace = ?1 AND key IN ( \
                        SELECT key FROM idempotency WHERE workspace = ?1 AND kept_until_ms <= ?2 \
                        ORDER BY kept_until_ms, key LIMIT ?3)";
+        self.connection.prepare_cached(sql)?.execute(params![self.workspace, until.0, rows_max])?;
+        Ok(())
+    }
+
+    /// Only the oldest are looked at: without an index by time the whole log would be.
+    fn forget_events(&self, until: UnixMs, rows_max: u32) -> Result<()> {
+        let sql = "DELETE FROM events WHERE workspace = ?1 AND at_ms <= ?2 AND change IN ( \
+                       SELECT change FROM events WHERE workspace = ?1 ORDER BY change LIMIT ?3)";
         self.connection.prepare_cached(sql)?.execute(params![self.workspace, until.0, rows_max])?;
         Ok(())
     }

@@ -5,11 +5,12 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command as Process, Stdio};
 
-use spine_protocol::{MemoryId, WorkspaceName};
+use spine_protocol::{DeliveryId, EnvelopeId, MemoryId, WorkspaceName};
 use spine_sqlite::{Options, SqliteStore};
 use spine_store::testing::block_on;
 use spine_store::{
-    Applied, Command, ErrorKind, MemoryBody, MemoryDraft, MemoryReads, Put, Store, StoreError,
+    Applied, Change, Command, Delivery, DeliveryState, ErrorKind, MemoryBody, MemoryDraft,
+    MemoryReads, Priority, Put, Store, StoreError, UnixMs,
 };
 
 pub fn open(path: &Path) -> SqliteStore {
@@ -35,6 +36,29 @@ pub fn command(puts: Vec<Put>) -> Command {
 pub fn new(text: &str) -> Put {
     let body = MemoryBody { text: text.to_owned(), ..MemoryBody::default() };
     Put::NewMemory(Box::new(MemoryDraft { body, content: None }))
+}
+
+/// A new delivery, pending and visible.
+pub fn delivery(n: u64) -> Delivery {
+    let [envelope, root] = [EnvelopeId::from_parts(n, u128::from(n)); 2];
+    Delivery {
+        id: DeliveryId::from_parts(n, u128::from(n)),
+        envelope,
+        root,
+        agent: "ann".parse().unwrap(),
+        state: DeliveryState::Pending,
+        priority: Priority::Normal,
+        order_key: Some("k".parse().unwrap()),
+        sequence: Change::ZERO,
+        visible_at: UnixMs(0),
+        due_at: None,
+        epoch: 0,
+        incarnation: 0,
+        story: b"{}".to_vec(),
+        result: None,
+        updated_at: UnixMs(0),
+        change: Change::ZERO,
+    }
 }
 
 /// Applies one command, and gives the number of its first new memory.

@@ -24,13 +24,13 @@ pub(super) fn numbers_start_at_one_and_follow_on(store: &dyn Store) {
 
 pub(super) fn failed_guard_fails_alone(store: &dyn Store) {
     let guard = Guard { key: RowKey::Memory(id(7)), expected: Expected::Live };
-    let refused = Command { guards: vec![guard], ..command(vec![new("refused")]) };
+    let refused = Command { guards: vec![guard.clone()], ..command(vec![new("refused")]) };
     let batch = vec![command(vec![new("a")]), refused, command(vec![new("b")])];
     let outcomes = get(store.apply(batch));
     let kinds: Vec<bool> = outcomes.iter().map(Outcome::is_ok).collect();
     assert_eq!(kinds, [true, false, true]);
-    let failure = *outcomes[1].as_ref().unwrap_err().guard().unwrap();
-    assert_eq!((failure.key, failure.expected, failure.found), (guard.key, guard.expected, None));
+    let failure = outcomes[1].as_ref().unwrap_err().guard().unwrap();
+    assert_eq!((&failure.key, failure.expected, failure.found), (&guard.key, guard.expected, None));
     // It took no numbers either.
     assert_eq!(live(store, 2).body.text, "b");
     assert_eq!(get(store.newest_change(&default())), Change(2));
@@ -53,22 +53,23 @@ pub(super) fn guards_hold_or_say_what_they_found(store: &dyn Store) {
     let (live, deleted) = (RowKey::Memory(id(1)), RowKey::Memory(id(2)));
     let (content, none) = (RowKey::Content(key("live")), RowKey::Memory(id(9)));
     let cases = [
-        (live, Expected::Live, true),
-        (live, Expected::At(Change(1)), true),
-        (live, Expected::At(Change(2)), false),
+        (live.clone(), Expected::Live, true),
+        (live.clone(), Expected::At(Change(1)), true),
+        (live.clone(), Expected::At(Change(2)), false),
         (live, Expected::Absent, false),
-        (deleted, Expected::Present, true),
-        (deleted, Expected::Live, false),
+        (deleted.clone(), Expected::Present, true),
+        (deleted.clone(), Expected::Live, false),
         (deleted, Expected::At(Change(3)), true),
-        (content, Expected::At(Change(1)), true),
+        (content.clone(), Expected::At(Change(1)), true),
         (content, Expected::Absent, false),
         (RowKey::Content(key("none")), Expected::Absent, true),
-        (none, Expected::Absent, true),
-        (none, Expected::Present, false),
+        (none.clone(), Expected::Absent, true),
+        (none.clone(), Expected::Present, false),
         (none, Expected::At(Change(1)), false),
     ];
     for (key, expected, holds) in cases {
-        let guarded = Command { guards: vec![Guard { key, expected }], ..command(vec![]) };
+        let guard = Guard { key: key.clone(), expected };
+        let guarded = Command { guards: vec![guard], ..command(vec![]) };
         assert_eq!(apply(store, guarded).is_ok(), holds, "{key:?} {expected:?}");
     }
 }

@@ -3,13 +3,13 @@
 use spine_protocol::{Digest, EnvelopeId};
 
 use super::draft::*;
-use crate::{Change, ErrorKind, Put, RowKey, Store, StoredEnvelope};
+use crate::{Change, Command, ErrorKind, Expected, Put, RowKey, Store, StoredEnvelope};
 
 fn envelope(n: u64, root: u64) -> StoredEnvelope {
     let [id, root] = [n, root].map(|n| EnvelopeId::from_parts(n, u128::from(n)));
     let bytes = format!("{{\"n\":{n}}}").into_bytes();
     let (digest, notes) = (Digest::of(&[&bytes]), format!("about {n}").into_bytes());
-    StoredEnvelope { id, root, digest, bytes, notes, change: Change::ZERO }
+    StoredEnvelope { id, root, digest, bytes, notes, pruned: false, change: Change::ZERO }
 }
 
 fn put(envelope: StoredEnvelope) -> Put {
@@ -36,4 +36,55 @@ pub(super) fn lineage_is_paged_by_id(store: &dyn Store) {
     assert_eq!(ids, [envelope(1, 1).id, envelope(3, 1).id]);
     let rest = get(store.lineage(&default(), root, page.next, 2));
     assert_eq!((rest.items[0].id, rest.items.len(), rest.next), (envelope(5, 1).id, 1, None));
+}
+
+pub(super) fn pruned_envelope_is_a_skeleton_and_no_old_root(store: &dyn Store) {
+    done(store, vec![put(envelope(1, 1)), put(envelope(2, 2))]);
+    let id = envelope(1, 1).id;
+    let receipt = done(store, vec![Put::PruneEnvelope(id, b"bones".to_vec())]);
+    let (bytes, notes, change) = (b"bones".to_vec(), Vec::new(), receipt.first_change);
+    let expected = StoredEnvelope { bytes, notes, pruned: true, change, ..envelope(1, 1) };
+    assert_eq!(get(store.envelope(&default(), id)), Some(expected.clone()));
+    assert_eq!(get(store.lineage(&default(), id, None, 9)).items, [expected]);
+    assert_eq!(get(store.old_roots(&default(), None, 9)).items, [envelope(2, 2).id]);
+}
+
+pub(super) fn erased_envelope_has_new_bytes_and_no_notes(store: &dyn Store) {
+    done(store, vec![put(envelope(1, 1)), put(envelope(2, 2))]);
+    let [kept, pruned] = [1, 2].map(|n| envelope(n, n).id);
+    done(store, vec![Put::PruneEnvelope(pruned, b"bones".to_vec())]);
+    for (id, was_pruned) in [(kept, false), (pruned, true)] {
+        done(store, vec![Put::EraseEnvelopeTexts(id, b"less".to_vec())]);
+        let stored = get(store.envelope(&default(), id)).unwrap();
+        assert_eq!((stored.bytes.as_slice(), stored.notes.len()), (b"less".as_slice(), 0));
+        assert_eq!(stored.pruned, was_pruned);
+    }
+}
+
+pub(super) fn only_envelopes_that_are_there_lose_something(store: &dyn Store) {
+    done(store, vec![put(envelope(1, 1))]);
+    let before = get(store.envelope(&default(), envelope(1, 1).id));
+    let missing = envelope(2, 2).id;
+    for put in [Put::PruneEnvelope(missing, vec![]), Put::EraseEnvelopeTexts(missing, vec![])] {
+        let prune = Put::PruneEnvelope(envelope(1, 1).id, vec![]);
+        let error = apply(store, command(vec![prune, put])).unwrap_err();
+        let failure = error.guard().unwrap();
+        assert_eq!(failure.key, RowKey::Envelope(missing));
+        assert_eq!((failure.expected, failure.found), (Expected::Present, None));
+    }
+    assert_eq!(get(store.envelope(&default(), envelope(1, 1).id)), before);
+    let elsewhere = vec![Put::PruneEnvelope(envelope(1, 1).id, vec![])];
+    let other = Command { workspace: "other".parse().unwrap(), ..command(elsewhere) };
+    apply(store, other).unwrap_err();
+    assert_eq!(get(store.envelope(&default(), envelope(1, 1).id)), before);
+}
+
+pub(super) fn old_roots_are_paged_by_id(store: &dyn Store) {
+    let envelopes = [(5, 5), (1, 1), (2, 1), (3, 3), (4, 3)];
+    done(store, envelopes.map(|(n, root)| put(envelope(n, root))).into());
+    let page = get(store.old_roots(&default(), None, 2));
+    assert_eq!(page.items, [1, 3].map(|n| envelope(n, n).id));
+    let rest = get(store.old_roots(&default(), page.next, 2));
+    assert_eq!((rest.items, rest.next), (vec![envelope(5, 5).id], None));
+    assert_eq!(get(store.old_roots(&"other".parse().unwrap(), None, 9)).items, vec![]);
 }

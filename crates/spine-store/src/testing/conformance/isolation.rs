@@ -11,9 +11,9 @@ fn other() -> WorkspaceName {
 
 fn fill_default(store: &dyn Store) -> EnvelopeId {
     let id = EnvelopeId::from_parts(1, 1);
-    let (digest, bytes) = (Digest::of(&[b"{}"]), b"{}".to_vec());
-    let envelope =
-        StoredEnvelope { id, root: id, digest, bytes, notes: Vec::new(), change: Change::ZERO };
+    let (digest, bytes, notes) = (Digest::of(&[b"{}"]), b"{}".to_vec(), Vec::new());
+    let (root, pruned, change) = (id, false, Change::ZERO);
+    let envelope = StoredEnvelope { id, root, digest, bytes, notes, pruned, change };
     let puts =
         vec![new_keyed("secret"), revise(1, "secret 2"), Put::NewEnvelope(Box::new(envelope))];
     let keyed = with_key(puts, "key", UnixMs(AT.0 + 9));

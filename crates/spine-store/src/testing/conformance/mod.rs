@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod commands;
+mod deliveries;
 mod draft;
 mod envelopes;
 mod isolation;
 mod lists;
 mod log;
 mod memories;
+mod records;
 
 use crate::Store;
 
@@ -55,11 +57,48 @@ const CHECKS: &[Check] = checks![
     envelopes::{
         bytes_survive_and_ids_are_unique,
         lineage_is_paged_by_id,
+        pruned_envelope_is_a_skeleton_and_no_old_root,
+        erased_envelope_has_new_bytes_and_no_notes,
+        only_envelopes_that_are_there_lose_something,
+        old_roots_are_paged_by_id,
     },
     log::{
         events_are_in_commit_order,
         events_name_memories_that_were_new,
         workspaces_are_listed_with_their_newest_change,
+        events_of_some_envelopes_or_kinds_are_paged_in_both_orders,
+        oldest_events_are_forgotten,
+    },
+    records::{
+        record_is_written_on_top_of_what_was_read,
+        record_that_moved_on_refuses_older_writers,
+        dropped_record_is_gone_and_its_name_free,
+        records_are_guarded_rows,
+        waking_brings_forward_and_disturbs_nobody,
+        failed_command_leaves_records_as_they_were,
+        records_are_read_in_the_order_asked,
+        records_are_listed_by_prefix_in_pages,
+        due_records_come_from_all_workspaces_earliest_first,
+        records_of_other_workspaces_are_not_seen,
+        record_beyond_its_limit_is_refused,
+    },
+    deliveries::{
+        every_field_of_a_delivery_survives,
+        delivery_that_moved_on_refuses_older_writers,
+        dropped_delivery_is_gone,
+        failed_command_leaves_deliveries_as_they_were,
+        deliveries_are_read_in_the_order_asked,
+        ready_ones_are_pending_visible_and_the_agents_own,
+        ready_ones_come_by_priority_and_then_the_oldest_first,
+        order_key_lets_one_at_a_time_through,
+        next_visible_is_the_first_pending_ones,
+        due_deliveries_come_from_all_workspaces_earliest_first,
+        deliveries_of_a_lineage_are_paged_by_id,
+        each_part_of_a_delivery_query_narrows,
+        lists_of_deliveries_are_paged_in_both_orders,
+        queues_count_what_is_open_or_parked,
+        deliveries_of_other_workspaces_are_not_seen,
+        delivery_beyond_its_limit_is_refused,
     },
     isolation::{
         workspaces_number_for_themselves,

@@ -1,7 +1,9 @@
 //! The reference: a store in memory that is plain enough to be believed, and fails on demand.
 
+mod deliveries;
 mod faults;
 mod reads;
+mod records;
 mod workspace;
 
 use std::collections::{BTreeMap, VecDeque};

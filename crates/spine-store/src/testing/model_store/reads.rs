@@ -9,12 +9,12 @@ use super::ModelStore;
 use super::workspace::{Entry, Workspace};
 use crate::limits::{check_read_many, page_rows};
 use crate::{
-    Change, ContentKey, EnvelopeReads, Event, IdempotencyKey, IdempotencyRecord, ListQuery,
-    LogReads, Memory, MemoryReads, MemoryRow, Order, Page, StoreFuture, StoredEnvelope, UnixMs,
-    WorkspaceState,
+    Change, ContentKey, EnvelopeReads, Event, EventQuery, IdempotencyKey, IdempotencyRecord,
+    ListQuery, LogReads, Memory, MemoryReads, MemoryRow, Order, Page, StoreFuture, StoredEnvelope,
+    UnixMs, WorkspaceState,
 };
 
-fn answer<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
+pub(super) fn answer<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
     Box::pin(ready(Ok(value)))
 }
 
@@ -177,6 +177,17 @@ impl LogReads for ModelStore {
         answer(Page::cut(rows, page_rows(limit), |event| event.change))
     }
 
+    fn events_of(
+        &self,
+        workspace: &WorkspaceName,
+        query: EventQuery,
+    ) -> StoreFuture<'_, Page<Event, Change>> {
+        let limit = page_rows(query.limit);
+        let rows = self.read(workspace, |w| listed_events(w, &query, limit + 1));
+        let page = Page::cut(rows, limit, |event| event.change);
+        Box::pin(ready(check_read_many(query.envelopes.len()).map(|()| page)))
+    }
+
     fn idempotency(
         &self,
         workspace: &WorkspaceName,
@@ -187,4 +198,15 @@ impl LogReads for ModelStore {
             w.idempotency.get(key).filter(|record| now < record.kept_until).cloned()
         }))
     }
+}
+
+fn listed_events(workspace: &Workspace, query: &EventQuery, limit: usize) -> Vec<Event> {
+    let after = if query.after == Change::ZERO { Unbounded } else { Excluded(query.after) };
+    let admits = |event: &&Event| query.admits(event);
+    if query.newest_first {
+        let events = workspace.events.range((Unbounded, after)).rev();
+        return events.map(|(_, event)| event).filter(admits).take(limit).cloned().collect();
+    }
+    let events = workspace.events.range((after, Unbounded));
+    events.map(|(_, event)| event).filter(admits).take(limit).cloned().collect()
 }

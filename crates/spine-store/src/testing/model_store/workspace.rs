@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spine_protocol::{EnvelopeId, MemoryId};
+use spine_protocol::{DeliveryId, EnvelopeId, MemoryId};
 
 use crate::{
-    Applied, Change, Command, ContentKey, ErrorKind, Event, EventDraft, Expected, Gone, GoneReason,
-    Guard, IdempotencyDraft, IdempotencyKey, IdempotencyRecord, Memory, MemoryDraft, MemoryRef,
-    MemoryRow, Outcome, Put, Receipt, RowKey, StoreError, StoredEnvelope, UnixMs,
+    Applied, Change, Command, ContentKey, Delivery, ErrorKind, Event, EventDraft, Expected, Gone,
+    GoneReason, Guard, IdempotencyDraft, IdempotencyKey, IdempotencyRecord, Memory, MemoryDraft,
+    MemoryRef, MemoryRow, Outcome, Put, Receipt, Record, RecordKey, RowKey, StoreError,
+    StoredEnvelope, UnixMs,
 };
 
 /// A memory with all that belongs to it.
@@ -30,20 +31,25 @@ pub(super) struct Workspace {
     pub(super) envelopes: BTreeMap<EnvelopeId, StoredEnvelope>,
     pub(super) events: BTreeMap<Change, Event>,
     pub(super) idempotency: BTreeMap<IdempotencyKey, IdempotencyRecord>,
+    pub(super) records: BTreeMap<RecordKey, Record>,
+    pub(super) deliveries: BTreeMap<DeliveryId, Delivery>,
 }
 
 /// What to put back when a command fails halfway.
-enum Undo {
+pub(super) enum Undo {
     Memory(MemoryId, Option<Arc<Entry>>),
-    Envelope(EnvelopeId),
+    Envelope(EnvelopeId, Option<Box<StoredEnvelope>>),
     Idempotency(IdempotencyKey, IdempotencyRecord),
+    Record(RecordKey, Option<Box<Record>>),
+    Delivery(DeliveryId, Option<Box<Delivery>>),
+    Event(Box<Event>),
 }
 
 /// A command under way.
-struct Step {
-    at: UnixMs,
+pub(super) struct Step {
+    pub(super) at: UnixMs,
     receipt: Receipt,
-    undo: Vec<Undo>,
+    pub(super) undo: Vec<Undo>,
 }
 
 impl Workspace {
@@ -52,7 +58,7 @@ impl Workspace {
             return Ok(Applied::Before(Box::new(record)));
         }
         for guard in &command.guards {
-            guard.check(self.found(guard.key))?;
+            guard.check(self.found(&guard.key))?;
         }
         let counters = (self.newest, self.newest_memory);
         let receipt = self.empty_receipt();
@@ -74,19 +80,21 @@ impl Workspace {
         Receipt { first_change: Change(self.newest.0 + 1), first_memory: None, memories: 0 }
     }
 
-    fn found(&self, key: RowKey) -> Option<(Change, bool)> {
+    fn found(&self, key: &RowKey) -> Option<(Change, bool)> {
         let memory = |id: &MemoryId| {
             self.memories.get(id).map(|entry| (entry.row.change(), entry.row.live().is_some()))
         };
         match key {
-            RowKey::Memory(id) => memory(&id),
-            RowKey::Content(key) => self.by_content.get(&key).and_then(memory),
-            RowKey::Envelope(id) => self.envelopes.get(&id).map(|found| (found.change, true)),
+            RowKey::Memory(id) => memory(id),
+            RowKey::Content(key) => self.by_content.get(key).and_then(memory),
+            RowKey::Envelope(id) => self.envelopes.get(id).map(|found| (found.change, true)),
+            RowKey::Record(key) => self.records.get(key).map(|found| (found.change, true)),
+            RowKey::Delivery(id) => self.deliveries.get(id).map(|found| (found.change, true)),
         }
     }
 
-    fn expect(&self, key: RowKey, expected: Expected) -> Result<(), StoreError> {
-        Guard { key, expected }.check(self.found(key))
+    pub(super) fn expect(&self, key: &RowKey, expected: Expected) -> Result<(), StoreError> {
+        Guard { key: key.clone(), expected }.check(self.found(key))
     }
 
     fn write(&mut self, command: &Command, step: &mut Step) -> Result<(), StoreError> {
@@ -129,6 +137,27 @@ impl Workspace {
                 self.forget_idempotency(*until, *rows_max, step);
                 Ok(())
             }
+            Put::ForgetEvents { until, rows_max } => {
+                self.forget_events(*until, *rows_max, step);
+                Ok(())
+            }
+            Put::PruneEnvelope(id, skeleton) => self.rewrite_envelope(*id, skeleton, true, step),
+            Put::EraseEnvelopeTexts(id, bytes) => self.rewrite_envelope(*id, bytes, false, step),
+            _ => self.put_state(put, step),
+        }
+    }
+
+    fn put_state(&mut self, put: &Put, step: &mut Step) -> Result<(), StoreError> {
+        match put {
+            Put::Record(record) => self.put_record(record, step),
+            Put::DropRecord(key, change) => self.drop_record(key, *change, step),
+            Put::WakeRecord(key, at) => {
+                self.wake_record(key, *at, step);
+                Ok(())
+            }
+            Put::Delivery(delivery) => self.put_delivery(delivery, step),
+            Put::DropDelivery(id, change) => self.drop_delivery(*id, *change, step),
+            _ => Ok(()),
         }
     }
 
@@ -164,7 +193,7 @@ impl Workspace {
     }
 
     fn purge(&mut self, id: MemoryId, step: &mut Step) -> Result<(), StoreError> {
-        self.expect(RowKey::Memory(id), Expected::Present)?;
+        self.expect(&RowKey::Memory(id), Expected::Present)?;
         let Some(entry) = self.memories.get(&id) else { return Ok(()) };
         let live = u32::from(entry.row.live().is_some());
         let (version, change, at) = (entry.row.version() + live, self.newest, step.at);
@@ -180,7 +209,7 @@ impl Workspace {
         step: &mut Step,
         edit: impl FnOnce(&mut Entry, Memory),
     ) -> Result<(), StoreError> {
-        self.expect(RowKey::Memory(id), Expected::Live)?;
+        self.expect(&RowKey::Memory(id), Expected::Live)?;
         let Some(entry) = self.memories.get(&id) else { return Ok(()) };
         let mut entry = Entry::clone(entry);
         let Some(memory) = entry.row.live().cloned() else { return Ok(()) };
@@ -198,7 +227,7 @@ impl Workspace {
         if holder.is_some() && self.by_content.get(&key).copied() == holder {
             return Ok(());
         }
-        self.expect(RowKey::Content(key), Expected::Absent)
+        self.expect(&RowKey::Content(key), Expected::Absent)
     }
 
     fn new_envelope(
@@ -206,11 +235,37 @@ impl Workspace {
         envelope: &StoredEnvelope,
         step: &mut Step,
     ) -> Result<(), StoreError> {
-        self.expect(RowKey::Envelope(envelope.id), Expected::Absent)?;
-        let stored = StoredEnvelope { change: self.newest, ..envelope.clone() };
-        self.envelopes.insert(envelope.id, stored);
-        step.undo.push(Undo::Envelope(envelope.id));
+        self.expect(&RowKey::Envelope(envelope.id), Expected::Absent)?;
+        self.set_envelope(StoredEnvelope { change: self.newest, ..envelope.clone() }, step);
         Ok(())
+    }
+
+    fn rewrite_envelope(
+        &mut self,
+        id: EnvelopeId,
+        bytes: &[u8],
+        prunes: bool,
+        step: &mut Step,
+    ) -> Result<(), StoreError> {
+        self.expect(&RowKey::Envelope(id), Expected::Present)?;
+        let Some(envelope) = self.envelopes.get(&id).cloned() else { return Ok(()) };
+        let (change, pruned) = (self.newest, envelope.pruned || prunes);
+        let (bytes, notes) = (bytes.to_vec(), Vec::new());
+        self.set_envelope(StoredEnvelope { bytes, notes, pruned, change, ..envelope }, step);
+        Ok(())
+    }
+
+    fn set_envelope(&mut self, envelope: StoredEnvelope, step: &mut Step) {
+        let id = envelope.id;
+        let before = self.envelopes.insert(id, envelope);
+        step.undo.push(Undo::Envelope(id, before.map(Box::new)));
+    }
+
+    fn forget_events(&mut self, until: UnixMs, rows_max: u32, step: &mut Step) {
+        let oldest = self.events.values().take(rows_max as usize);
+        let due: Vec<_> = oldest.filter(|event| event.at <= until).map(|e| e.change).collect();
+        let forgotten = due.iter().filter_map(|change| self.events.remove(change));
+        step.undo.extend(forgotten.map(|event| Undo::Event(Box::new(event))));
     }
 
     fn forget_idempotency(&mut self, until: UnixMs, rows_max: u32, step: &mut Step) {
@@ -231,7 +286,8 @@ impl Workspace {
         });
         let (change, at, kind) = (self.newest, step.at, draft.kind.clone().into_owned());
         let (actor, data) = (draft.actor.clone(), draft.data.clone());
-        Event { change, at, kind, actor, memory, envelope: draft.envelope, data }
+        let (envelope, delivery) = (draft.envelope, draft.delivery);
+        Event { change, at, kind, actor, memory, envelope, delivery, data }
     }
 
     fn set(&mut self, id: MemoryId, entry: Entry, step: &mut Step) {
@@ -258,10 +314,20 @@ impl Workspace {
         for step in undo.into_iter().rev() {
             match step {
                 Undo::Memory(id, entry) => drop(self.replace(id, entry)),
-                Undo::Envelope(id) => drop(self.envelopes.remove(&id)),
+                Undo::Envelope(id, before) => restore(&mut self.envelopes, id, before),
                 Undo::Idempotency(key, record) => drop(self.idempotency.insert(key, record)),
+                Undo::Record(key, before) => restore(&mut self.records, key, before),
+                Undo::Delivery(id, before) => restore(&mut self.deliveries, id, before),
+                Undo::Event(event) => drop(self.events.insert(event.change, *event)),
             }
         }
+    }
+}
+
+fn restore<K: Ord, V>(rows: &mut BTreeMap<K, V>, key: K, before: Option<Box<V>>) {
+    match before {
+        Some(before) => drop(rows.insert(key, *before)),
+        None => drop(rows.remove(&key)),
     }
 }
 

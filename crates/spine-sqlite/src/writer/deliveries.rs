@@ -1,0 +1,77 @@
+//! Writing deliveries: each on top of the version it was read at.
+
+use rusqlite::params;
+use spine_protocol::DeliveryId;
+use spine_store::{Change, Delivery, Expected, RowKey};
+
+use super::step::{Result, Step};
+use crate::row::{rank_of, state_number};
+
+const INSERT: &str = "INSERT INTO deliveries (workspace, id, change, updated_ms, agent, state, rank, \
+        visible_ms, due_ms, epoch, incarnation, story, result, envelope, root, order_key, sequence) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?3)";
+
+/// A transition. SQLite rewrites the entries of every column that is set, changed or not: what rarely changes is
+/// compared instead, and its indexes are left alone.
+pub(crate) const UPDATE: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, \
+        state = ?6, rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, \
+        story = ?12, result = ?13 \
+    WHERE workspace = ?1 AND id = ?2 AND change = ?17 AND +envelope = ?14 AND +root = ?15 \
+        AND +order_key IS ?16";
+
+const REPLACE: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, state = ?6, \
+        rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, story = ?12, \
+        result = ?13, envelope = ?14, root = ?15, order_key = ?16 \
+    WHERE workspace = ?1 AND id = ?2 AND change = ?17";
+
+pub(super) fn put(step: &Step<'_>, delivery: &Delivery) -> Result<()> {
+    let written = if delivery.change == Change::ZERO {
+        write(step, INSERT, delivery)
+    } else {
+        match write(step, UPDATE, delivery) {
+            Ok(0) => write(step, REPLACE, delivery),
+            written => written,
+        }
+    };
+    let key = || RowKey::Delivery(delivery.id);
+    step.one_row(written, key, Expected::on_top_of(delivery.change))
+}
+
+pub(super) fn remove(step: &Step<'_>, id: DeliveryId, change: Change) -> Result<()> {
+    let sql = "DELETE FROM deliveries WHERE workspace = ? AND id = ? AND change = ?";
+    let params = params![step.workspace, id.to_string(), change.0.cast_signed()];
+    let removed = step.connection.prepare_cached(sql)?.execute(params);
+    step.one_row(removed, || RowKey::Delivery(id), Expected::At(change))
+}
+
+fn write(step: &Step<'_>, sql: &str, delivery: &Delivery) -> rusqlite::Result<usize> {
+    let mut statement = step.connection.prepare_cached(sql)?;
+    let (id, envelope) = (delivery.id.to_string(), delivery.envelope.to_string());
+    let root = delivery.root.to_string();
+    let order_key = delivery.order_key.as_ref().map(|key| key.as_str());
+    let row = params![
+        step.workspace,
+        id,
+        step.counter.change,
+        step.at.0,
+        delivery.agent.as_str(),
+        state_number(delivery.state),
+        rank_of(delivery.priority),
+        delivery.visible_at.0,
+        delivery.due_at.map(|due| due.0),
+        delivery.epoch,
+        delivery.incarnation.cast_signed(),
+        delivery.story,
+        delivery.result,
+        envelope,
+        root,
+        order_key,
+    ];
+    if sql == INSERT {
+        return statement.execute(row);
+    }
+    let read_at = delivery.change.0.cast_signed();
+    let on_top_of: &dyn rusqlite::ToSql = &read_at;
+    let row: Vec<&dyn rusqlite::ToSql> = row.iter().copied().chain([on_top_of]).collect();
+    statement.execute(row.as_slice())
+}
