@@ -8,6 +8,7 @@ mod caller;
 pub mod delivery;
 mod entropy;
 mod idempotency;
+pub mod lineage;
 pub mod memories;
 mod patience;
 pub mod text;

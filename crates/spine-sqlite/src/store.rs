@@ -61,6 +61,12 @@ impl SqliteStore {
         backup::backup(&open_reader(&self.path, &self.options)?, target)
     }
 
+    /// Copies a store that another process may have open, without disturbing it.
+    pub fn backup_of(path: &Path, target: &Path) -> Result<(), StoreError> {
+        let path = resolve(path)?;
+        backup::backup(&open_reader(&path, &Options::default())?, target)
+    }
+
     /// Looks for damage. Blocks until the file is read.
     pub fn check(&self, depth: CheckDepth) -> Result<(), StoreError> {
         check::check(&open_reader(&self.path, &self.options)?, depth)

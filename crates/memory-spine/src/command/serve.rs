@@ -1,0 +1,62 @@
+//! `memory-spine serve`.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use spine_server::{App, Server};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::Failure;
+use crate::config::Config;
+use crate::house::House;
+use crate::housekeeping::keep_house;
+use crate::logging;
+
+/// Serves until a signal says to stop.
+pub fn serve(config: &Config) -> Result<(), Failure> {
+    logging::start(config);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let house = Arc::new(House::open(&config.data).map_err(|error| {
+        format!("{}: {error} ({})", config.data.display(), error.detail())
+    })?);
+    let served = runtime.block_on(serve_house(config, house.clone()));
+    // Whatever still runs in the background ends before the store is closed.
+    runtime.shutdown_timeout(config.server.stop_time_max);
+    drop(house);
+    served
+}
+
+async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> {
+    let app = Arc::new(App::open(house.parts()?, config.server.clone()).await?);
+    let server = Server::bind(app).await?;
+    announce(config, &server)?;
+    let keeping = tokio::spawn(keep_house(house));
+    let stop = told_to_stop()?;
+    server.run(stop).await;
+    keeping.abort();
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// One line for whoever started it: `ready` and the address.
+fn announce(config: &Config, server: &Server) -> Result<(), Failure> {
+    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
+    let address = server.address();
+    tracing::info!(%address, data = %config.data.display(), "ready");
+    let mut out = std::io::stdout();
+    // Whoever started it may not be reading.
+    let _ = writeln!(out, "ready {scheme}://{address}").and_then(|()| out.flush());
+    Ok(())
+}
+
+fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
+    let (mut terminate, mut interrupt) =
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+    })
+}

@@ -1,0 +1,93 @@
+//! The parts that are picked: the store, the index, the source of randomness.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use spine_engine::Entropy;
+use spine_protocol::WorkspaceName;
+use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
+use spine_server::Parts;
+use spine_sqlite::{Options, SqliteStore};
+use spine_store::{
+    ErrorKind, IndexStatus, Retriever, SearchAnswer, SearchQuery, Store, StoreError, StoreFuture,
+};
+use tokio::runtime::Handle;
+
+/// The store's name in its folder.
+const STORE_FILE: &str = "spine.db";
+/// The index's folder, which can be deleted at will.
+const INDEX_FOLDER: &str = "index";
+
+/// Where the store of a folder is.
+pub fn store_file(data: &Path) -> PathBuf {
+    data.join(STORE_FILE)
+}
+
+/// The store and its index, open.
+pub struct House {
+    /// The store.
+    pub store: Arc<SqliteStore>,
+    /// Its index.
+    pub index: Arc<SearchIndex>,
+}
+
+impl House {
+    /// Opens the data of a folder, or begins it.
+    pub fn open(data: &Path) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(data).map_err(|error| {
+            StoreError::new(ErrorKind::CannotOpen, format!("{}: {error}", data.display()))
+        })?;
+        let store = Arc::new(SqliteStore::open(&store_file(data), Options::default())?);
+        let (folder, embedder) = (data.join(INDEX_FOLDER), Arc::new(BuiltInEmbedder));
+        let index = SearchIndex::open(&folder, store.clone(), embedder, IndexOptions::default())?;
+        Ok(Self { store, index: Arc::new(index) })
+    }
+
+    /// What the server is made of.
+    pub fn parts(&self) -> Result<Parts, getrandom::Error> {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed)?;
+        let store: Arc<dyn Store> = self.store.clone();
+        let retriever = Arc::new(OffTheWorkers(self.index.clone()));
+        Ok(Parts { store, retriever, entropy: Arc::new(Entropy::from_seed(seed)) })
+    }
+}
+
+/// The index computes for milliseconds, or seconds while it loads: not on a thread that answers others. So a
+/// handoff that waits for a search no longer than is good can in fact go on without.
+struct OffTheWorkers(Arc<SearchIndex>);
+
+impl OffTheWorkers {
+    fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&SearchIndex, &Handle) -> Result<T, StoreError> + Send + 'static,
+    ) -> StoreFuture<'static, T> {
+        let index = self.0.clone();
+        Box::pin(async move {
+            let handle = Handle::current();
+            let done = tokio::task::spawn_blocking(move || work(&index, &handle)).await;
+            done.map_err(|error| StoreError::new(ErrorKind::Unavailable, error.to_string()))?
+        })
+    }
+}
+
+impl Retriever for OffTheWorkers {
+    fn search(&self, workspace: &WorkspaceName, query: SearchQuery) -> StoreFuture<'_, SearchAnswer> {
+        let workspace = workspace.clone();
+        self.run(move |index, handle| handle.block_on(index.search(&workspace, query)))
+    }
+
+    fn status(&self, workspace: &WorkspaceName) -> StoreFuture<'_, IndexStatus> {
+        let workspace = workspace.clone();
+        self.run(move |index, handle| handle.block_on(index.status(&workspace)))
+    }
+
+    fn erase_remnants(&self, workspace: &WorkspaceName) -> StoreFuture<'_, ()> {
+        let workspace = workspace.clone();
+        self.run(move |index, handle| handle.block_on(index.erase_remnants(&workspace)))
+    }
+
+    fn rebuild(&self) -> StoreFuture<'_, ()> {
+        self.run(move |index, handle| handle.block_on(index.rebuild()))
+    }
+}

@@ -1,0 +1,5 @@
+//! The program `memory-spine`.
+
+fn main() -> std::process::ExitCode {
+    memory_spine::main()
+}

@@ -1,0 +1,99 @@
+//! Everything the server has, shared by all requests.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use spine_engine::assembly::Handoffs;
+use spine_engine::lineage::Lineages;
+use spine_engine::memories::Memories;
+use spine_engine::{Entropy, Timer};
+use spine_store::{Retriever, Store, StoreError};
+use tokio::sync::{Semaphore, watch};
+
+use crate::access::keyring::Keyring;
+use crate::access::quota::Quotas;
+use crate::access::rate::Rates;
+use crate::limits::BODIES_BYTES_MAX;
+use crate::patience::TokioTimer;
+use crate::settings::Settings;
+use crate::wake::Wake;
+
+/// The parts that somebody has to pick: a store, an index of it, a source of randomness.
+pub struct Parts {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// An index of the same store.
+    pub retriever: Arc<dyn Retriever>,
+    /// Ids and salts.
+    pub entropy: Arc<Entropy>,
+}
+
+/// Everything the server has.
+pub struct App {
+    /// How it is set up.
+    pub settings: Settings,
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// Storing and searching.
+    pub memories: Memories,
+    /// Assembling.
+    pub handoffs: Handoffs,
+    /// Reading and verifying.
+    pub lineages: Lineages,
+    /// Who may do what.
+    pub keys: Keyring,
+    /// What each key has asked.
+    pub rates: Rates,
+    /// What each workspace may use.
+    pub quotas: Quotas,
+    /// Who waits for events.
+    pub wake: Wake,
+    /// How many bytes of bodies may still be read.
+    pub body_bytes: Arc<Semaphore>,
+    /// How many requests may still come in.
+    pub requests: Arc<Semaphore>,
+    /// How many streams may still be opened.
+    pub streams: Arc<Semaphore>,
+    /// Handlers that panicked: each is a defect.
+    pub panics: AtomicU64,
+    stopping: watch::Sender<bool>,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub async fn open(parts: Parts, settings: Settings) -> Result<Self, StoreError> {
+        let Parts { store, retriever, entropy } = parts;
+        let keys = Keyring::open(store.clone()).await?;
+        let memories = Memories::new(store.clone(), retriever);
+        let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
+        let handoffs = Handoffs::new(store.clone(), memories.clone(), entropy, timer);
+        Ok(Self {
+            keys,
+            rates: Rates::default(),
+            quotas: Quotas::new(store.clone()),
+            lineages: Lineages::new(store.clone()),
+            wake: Wake::new(),
+            body_bytes: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
+            requests: Arc::new(Semaphore::new(settings.requests_max)),
+            streams: Arc::new(Semaphore::new(settings.streams_max)),
+            panics: AtomicU64::new(0),
+            stopping: watch::Sender::new(false),
+            settings,
+            store,
+            memories,
+            handoffs,
+        })
+    }
+
+    /// Tells everybody who waits that the server stops.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Done when the server stops: what waits should answer then.
+    pub async fn stopped(&self) {
+        let mut stopping = self.stopping.subscribe();
+        // The sender is in here: it is not dropped while this waits.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+}

@@ -1,0 +1,108 @@
+//! What surrounds every request: its id, the host it was sent to, a place among the requests at work, a
+//! line in the log.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+use crate::App;
+use crate::access::host::check_host;
+use crate::limits::{FULL_RETRY_AFTER_S, REQUEST_ID_BYTES_MAX};
+use crate::problem::{Problem, ProblemKind};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The id of a request, as in the log and the answer.
+#[derive(Clone)]
+pub struct RequestId(pub HeaderValue);
+
+impl RequestId {
+    fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+}
+
+/// Lets a request through, if there is room and it was meant for this server.
+pub async fn frame(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let (started, id) = (Instant::now(), request_id(request.headers()));
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    request.extensions_mut().insert(id.clone());
+    let response = match check_host(&app.settings, request.uri(), request.headers()) {
+        Ok(()) => with_room(&app, request, next).await,
+        Err(problem) => problem.into_response(),
+    };
+    let response = finished(response, &id);
+    log(&method, route.as_ref(), &response, &id, started);
+    response
+}
+
+/// Health is told to whoever asks, however full the server is.
+async fn with_room(app: &App, request: Request, next: Next) -> Response {
+    if request.uri().path() == "/healthz" {
+        return next.run(request).await;
+    }
+    match app.requests.try_acquire() {
+        Ok(_place) => next.run(request).await,
+        Err(_) => {
+            let said = "the server works on as many requests as it takes: try again in a moment";
+            Problem::new(ProblemKind::Overloaded, said).retry_after(FULL_RETRY_AFTER_S).into_response()
+        }
+    }
+}
+
+/// One that the caller brought, if it is sane, else a new one.
+fn request_id(headers: &HeaderMap) -> RequestId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let is_sane = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
+        (1..=REQUEST_ID_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(is_plain)
+    };
+    let brought = headers.get(REQUEST_ID).filter(is_sane).cloned();
+    RequestId(brought.unwrap_or_else(|| {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let made = format!("req-{:x}-{number}", std::process::id());
+        HeaderValue::try_from(made).unwrap_or(HeaderValue::from_static("req"))
+    }))
+}
+
+fn finished(response: Response, id: &RequestId) -> Response {
+    // A problem names its request in the document, too.
+    let problem = response.extensions().get::<Problem>().cloned();
+    let mut response = match problem {
+        Some(problem) => problem.of_request(id.as_str()).into_response(),
+        None => response,
+    };
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id.0.clone());
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Never a text, a query or a key: the route's pattern stands for the address.
+fn log(
+    method: &http::Method,
+    route: Option<&MatchedPath>,
+    response: &Response,
+    id: &RequestId,
+    started: Instant,
+) {
+    let (status, id) = (response.status().as_u16(), id.as_str());
+    let route = route.map_or("-", MatchedPath::as_str);
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    let problem = response.extensions().get::<Problem>();
+    let kind = problem.map(|problem| problem.kind().slug());
+    let detail = problem.and_then(Problem::for_log);
+    match status {
+        500.. => tracing::error!(%method, route, status, ms, request_id = id, problem = kind, detail, "request failed"),
+        400.. => tracing::info!(%method, route, status, ms, request_id = id, problem = kind, detail, "request refused"),
+        _ => tracing::debug!(%method, route, status, ms, request_id = id, "request"),
+    }
+}

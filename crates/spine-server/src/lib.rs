@@ -1,0 +1,28 @@
+//! HTTP over the engine: the only room that knows axum, keys, origins and limits.
+//!
+//! [`routes`] is the table of everything that can be asked. [`Server`] serves it.
+
+pub mod access;
+mod app;
+mod frame;
+pub mod limits;
+#[allow(missing_docs, reason = "each is described by its line in the table of routes")]
+mod operations;
+mod patience;
+mod problem;
+mod receive;
+mod route;
+mod router;
+mod serve;
+mod settings;
+mod tls;
+mod wake;
+mod wire;
+
+pub use app::{App, Parts};
+pub use problem::{Problem, ProblemKind};
+pub use route::{Route, openapi, routes};
+pub use router::router;
+pub use serve::{ServeError, Server};
+pub use settings::{Settings, TlsFiles};
+pub use tls::{TlsError, check_tls};

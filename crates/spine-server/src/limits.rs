@@ -1,0 +1,50 @@
+//! Every bound of the server that is not a setting, with its unit last.
+
+use std::time::Duration;
+
+/// A request body after decompression.
+pub const BODY_BYTES_MAX: usize = spine_protocol::limits::ENVELOPE_BYTES_MAX;
+/// Bodies of all requests that are being read, together.
+pub const BODIES_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// All headers of one request.
+pub const HEADERS_BYTES_MAX: usize = 64 * 1024;
+/// Rows of a page, if not said otherwise.
+pub const PAGE_ROWS_DEFAULT: usize = 50;
+/// Rows of a page.
+pub const PAGE_ROWS_MAX: usize = spine_store::limits::PAGE_ROWS_MAX;
+/// Hits of a search, if not said otherwise.
+pub const SEARCH_HITS_DEFAULT: usize = 10;
+/// A request id that a caller may bring.
+pub const REQUEST_ID_BYTES_MAX: usize = 128;
+/// A cursor, encoded.
+pub const CURSOR_BYTES_MAX: usize = 1024;
+/// How long an event stream waits for a wake-up before it looks by itself.
+pub const EVENTS_POLL: Duration = Duration::from_secs(1);
+/// How often an event stream says that it is alive.
+pub const EVENTS_KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Events that are read at once for a stream.
+pub const EVENTS_ROWS: usize = 200;
+/// Wake-ups that may wait for a slow stream; one that missed some looks by itself.
+pub const WAKE_UPS_MAX: usize = 1_024;
+/// Streams inside one HTTP/2 connection.
+pub const HTTP2_STREAMS_MAX: u32 = 256;
+/// A handshake of TLS.
+pub const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+/// After a failure to accept a connection.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// What a caller is told to wait when the server is full.
+pub const FULL_RETRY_AFTER_S: u64 = 1;
+/// What a caller is told to wait when the store cannot be used.
+pub const UNAVAILABLE_RETRY_AFTER_S: u64 = 5;
+/// How long a key that was used is not read again. One that is revoked on this server ends at once.
+pub const KEY_REMEMBERED: Duration = Duration::from_secs(2);
+/// Keys that are remembered.
+pub const KEYS_REMEMBERED_MAX: usize = 10_000;
+/// Keys and workspaces whose rates are counted.
+pub const RATES_COUNTED_MAX: usize = 100_000;
+/// How long the figures behind a quota are used before they are counted again.
+pub const USAGE_REMEMBERED: Duration = Duration::from_secs(60);
+/// What a caller is told to wait when a quota is used up: only deleting something helps.
+pub const QUOTA_RETRY_AFTER_S: u64 = 60;
+/// How long an old secret is good after a rotation, if not said otherwise.
+pub const KEY_GRACE_DEFAULT: Duration = Duration::from_secs(60 * 60);

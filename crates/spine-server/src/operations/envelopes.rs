@@ -1,0 +1,169 @@
+//! Envelopes.
+
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde_json::Value;
+use spine_protocol::{Envelope, Format, Traceparent, render};
+
+use crate::access::{Pass, named};
+use crate::problem::{Problem, ProblemKind};
+use crate::route::{Call, Created, JSON, Json, Output, bytes_response};
+use crate::wire::envelope::{
+    EnvelopePath, ExplanationDocument, HandoffDocument, LineageDocument, LineageNode,
+    TrimmedDocument, VerificationDocument,
+};
+use crate::wire::handoff::EnvelopeBody;
+
+pub async fn make(call: Call<(), (), EnvelopeBody>) -> Result<Created<HandoffDocument>, Problem> {
+    call.app.quotas.admit_handoff(&call.pass.caller.workspace).await?;
+    let (envelope, degraded) = match call.body {
+        EnvelopeBody::Assemble(body) => {
+            let traceparent: Option<Traceparent> = named(&call.headers, "traceparent").unwrap_or(None);
+            let request = body.into_request(traceparent);
+            let made = call.app.handoffs.assemble(&call.pass.caller, request).await?;
+            (made.envelope, made.explanation.degraded)
+        }
+        EnvelopeBody::Import(ref value) => (import(&call, value).await?, Vec::new()),
+    };
+    let digest = envelope.digest;
+    Ok(Created(Json::at_version(HandoffDocument::of(&envelope, degraded)?, digest)))
+}
+
+async fn import(call: &Call<(), (), EnvelopeBody>, value: &Value) -> Result<Envelope, Problem> {
+    check_sender(&call.pass, value)?;
+    let bytes = spine_protocol::json::canonical(value)?;
+    let envelope = call.app.lineages.import(call.caller(), &bytes).await?;
+    Ok(envelope)
+}
+
+/// A key that names its agents speaks for no other.
+fn check_sender(pass: &Pass, value: &Value) -> Result<(), Problem> {
+    let from = value.get("from").and_then(Value::as_str);
+    let own = pass.caller.agent.as_ref().map(|agent| agent.as_str());
+    if !pass.is_agent_certain() || from == own {
+        return Ok(());
+    }
+    let said = "the key names another agent than the envelope's sender: use that agent's key";
+    Err(Problem::new(ProblemKind::Forbidden, said).with("pointer", "/envelope/from"))
+}
+
+/// An envelope as it is stored.
+pub struct EnvelopeBytes(Envelope);
+
+impl Output for EnvelopeBytes {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(generator.subschema_for::<spine_protocol::Body>())
+    }
+
+    fn respond(self) -> Result<Response, Problem> {
+        let bytes = self.0.canonical_bytes().to_vec();
+        let mut response = bytes_response(StatusCode::OK, JSON, bytes);
+        if let Ok(etag) = HeaderValue::try_from(format!("\"{}\"", self.0.digest)) {
+            response.headers_mut().insert(header::ETAG, etag);
+        }
+        Ok(response)
+    }
+}
+
+pub async fn get(call: Call<EnvelopePath, (), ()>) -> Result<EnvelopeBytes, Problem> {
+    Ok(EnvelopeBytes(call.app.lineages.envelope(call.caller(), call.path.id).await?))
+}
+
+/// In which form.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RenderQuery {
+    /// The form it was counted in, if not said.
+    pub format: Option<FormatWord>,
+}
+
+/// A form of rendering.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum FormatWord {
+    /// Markdown.
+    Markdown,
+    /// XML-tagged text.
+    Xml,
+    /// JSON for reading.
+    Json,
+}
+
+impl From<FormatWord> for Format {
+    fn from(word: FormatWord) -> Self {
+        match word {
+            FormatWord::Markdown => Self::Markdown,
+            FormatWord::Xml => Self::Xml,
+            FormatWord::Json => Self::Json,
+        }
+    }
+}
+
+/// An envelope as a model reads it.
+pub struct Rendering {
+    format: Format,
+    text: String,
+}
+
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+impl Output for Rendering {
+    const MEDIA_TYPES: &'static [&'static str] = &[MARKDOWN, PLAIN, JSON];
+
+    fn schema(_: &mut SchemaGenerator) -> Option<Schema> {
+        Some(schemars::json_schema!({"type": ["string", "object"]}))
+    }
+
+    fn respond(self) -> Result<Response, Problem> {
+        let media_type = match self.format {
+            Format::Json => JSON,
+            Format::Markdown => MARKDOWN,
+            Format::Xml | Format::Other(_) => PLAIN,
+        };
+        Ok(bytes_response(StatusCode::OK, media_type, self.text.into_bytes()))
+    }
+}
+
+pub async fn rendering(call: Call<EnvelopePath, RenderQuery, ()>) -> Result<Rendering, Problem> {
+    let envelope = call.app.lineages.envelope(call.caller(), call.path.id).await?;
+    let format = call.query.format.map_or_else(|| envelope.assembly.format.clone(), Format::from);
+    let text = render(&envelope, &format)?;
+    Ok(Rendering { format, text })
+}
+
+pub async fn lineage(call: Call<EnvelopePath, (), ()>) -> Result<Json<LineageDocument>, Problem> {
+    let envelopes = call.app.lineages.lineage(call.caller(), call.path.id).await?;
+    let gone = || {
+        let said = format!("envelope {} does not exist: give the id of an envelope of this workspace", call.path.id);
+        Problem::new(ProblemKind::NotFound, said)
+    };
+    let root = envelopes.first().ok_or_else(gone)?;
+    Ok(Json::of(LineageDocument {
+        root: root.root,
+        intent: root.task.intent.clone(),
+        envelopes: envelopes.iter().map(LineageNode::from).collect(),
+    }))
+}
+
+pub async fn verify(
+    call: Call<EnvelopePath, (), ()>,
+) -> Result<Json<VerificationDocument>, Problem> {
+    let verification = call.app.lineages.verify(call.caller(), call.path.id).await?;
+    Ok(Json::of(verification.into()))
+}
+
+pub async fn trimmed(call: Call<EnvelopePath, (), ()>) -> Result<Json<TrimmedDocument>, Problem> {
+    let envelope = call.app.lineages.envelope(call.caller(), call.path.id).await?;
+    let gaps = envelope.completeness.gaps.clone();
+    Ok(Json::of(TrimmedDocument { trimmed: envelope.trimmed.clone(), gaps }))
+}
+
+pub async fn explain(
+    call: Call<EnvelopePath, (), ()>,
+) -> Result<Json<ExplanationDocument>, Problem> {
+    let explanation = call.app.handoffs.explain(call.caller(), call.path.id).await?;
+    Ok(Json::of(explanation.into()))
+}

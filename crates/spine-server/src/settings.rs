@@ -1,0 +1,59 @@
+//! What can be set about the server. Whoever runs it fills this in; nothing here reads a file.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How the server listens, and what it takes.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Names it answers to beside `localhost` and addresses; `*` is every name.
+    pub hosts: Vec<String>,
+    /// Pages of other origins that may ask, such as `https://console.example.com`.
+    pub origins: Vec<String>,
+    /// Certificate and key for TLS.
+    pub tls: Option<TlsFiles>,
+    /// Connections that are open at once.
+    pub connections_max: usize,
+    /// Requests that are worked on at once.
+    pub requests_max: usize,
+    /// Event streams and long polls that are open at once.
+    pub streams_max: usize,
+    /// Requests a second with one key; `None` is no limit.
+    pub key_requests_per_s: Option<u32>,
+    /// From the first byte of a request, or the end of the one before, to the end of its headers.
+    pub header_time_max: Duration,
+    /// For a body to arrive.
+    pub body_time_max: Duration,
+    /// For open requests to finish when the server stops.
+    pub stop_time_max: Duration,
+}
+
+/// Where certificate and key are, in PEM.
+#[derive(Debug, Clone)]
+pub struct TlsFiles {
+    /// The certificate, and those that vouch for it.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8788)),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            tls: None,
+            connections_max: 10_000,
+            requests_max: 2_000,
+            streams_max: 2_000,
+            key_requests_per_s: None,
+            header_time_max: Duration::from_secs(8),
+            body_time_max: Duration::from_secs(30),
+            stop_time_max: Duration::from_secs(10),
+        }
+    }
+}
