@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream, StreamExt};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use spine_protocol::WorkspaceName;
-use spine_store::{Change, EventQuery};
+use spine_store::Change;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::page_rows;
@@ -26,9 +26,7 @@ const LIST: &str = "audit";
 pub async fn audit(call: Call<(), PageQuery, ()>) -> Result<Json<AuditDocument>, Problem> {
     let after: Option<u64> = cursor::decode(LIST, call.query.cursor.as_deref())?;
     let (limit, workspace) = (page_rows(call.query.limit)?, &call.pass.caller.workspace);
-    let after = Change(after.unwrap_or(0));
-    let query = EventQuery { after, limit, ..EventQuery::default() };
-    let page = call.app.store.events(workspace, query).await?;
+    let page = call.app.store.events(workspace, Change(after.unwrap_or(0)), limit).await?;
     let next_cursor = page.next.map(|change| cursor::encode(LIST, change.0));
     let events = page.items.into_iter().map(Into::into).collect();
     Ok(Json::of(AuditDocument { events, next_cursor }))
@@ -92,9 +90,7 @@ impl Follower {
 
     async fn next_batch(&mut self) -> Option<Vec<Message>> {
         loop {
-            let query =
-                EventQuery { after: self.after, limit: EVENTS_ROWS, ..EventQuery::default() };
-            let read = self.app.store.events(&self.workspace, query).await;
+            let read = self.app.store.events(&self.workspace, self.after, EVENTS_ROWS).await;
             let page = read.inspect_err(|error| tracing::warn!(detail = error.detail(), "an event stream ends")).ok()?;
             if let Some(last) = page.items.last() {
                 self.after = last.change;
