@@ -41,7 +41,9 @@ impl Output for EventStream {
     fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
         // Each message's data; the description of the API has no word for the stream itself.
         EventDocument::json_schema(generator);
-        Some(schemars::json_schema!({"type": "string", "description": "Server-sent events: `id` is the change, `event` the kind, `data` an event as JSON."}))
+        Some(
+            schemars::json_schema!({"type": "string", "description": "Server-sent events: `id` is the change, `event` the kind, `data` an event as JSON."}),
+        )
     }
 
     fn respond(self) -> Result<Response, Problem> {
@@ -91,7 +93,11 @@ impl Follower {
     async fn next_batch(&mut self) -> Option<Vec<Message>> {
         loop {
             let read = self.app.store.events(&self.workspace, self.after, EVENTS_ROWS).await;
-            let page = read.inspect_err(|error| tracing::warn!(detail = error.detail(), "an event stream ends")).ok()?;
+            let page = read
+                .inspect_err(|error| {
+                    tracing::warn!(detail = error.detail(), "an event stream ends")
+                })
+                .ok()?;
             if let Some(last) = page.items.last() {
                 self.after = last.change;
                 return Some(page.items.into_iter().filter_map(message).collect());
