@@ -1,9 +1,9 @@
-//! A virtual environment under `target/`, made and filled on first use.
+//! A virtual environment in the target folder, made and filled on first use.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{Failure, output, run, workspace};
+use crate::command::{Failure, output, run, target_folder};
 
 /// The oldest Python that the checks run on.
 const VERSION_MIN: (u32, u32) = (3, 11);
@@ -13,7 +13,7 @@ pub fn with_requirements(requirements: &Path) -> Result<PathBuf, Failure> {
     let wanted = std::fs::read_to_string(requirements).map_err(|error| {
         Failure::new(format!("cannot read {}: {error}", requirements.display()))
     })?;
-    let environment = workspace().join("target/python");
+    let environment = target_folder()?.join("python");
     let python = environment.join("bin/python");
     let stamp = environment.join("installed-requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
