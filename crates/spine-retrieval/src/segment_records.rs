@@ -1,7 +1,7 @@
 //! The records of one segment, in a file of its own: one behind the other, in the order of documents.
 //!
-//! Tantivy keeps the file with the segment, merges it and removes it. It could keep records as columns
-//! of its own, too; writing and reading those took longer than everything else together.
+//! Tantivy keeps the file with the segment, merges it and removes it. As columns of its own, each record
+//! would be some sixty values to pack and to unpack.
 //!
 //! The file: the records; where each ends, 8 bytes each; which memory each is of, 4 bytes each; how many
 //! there are, 8 bytes.
