@@ -109,7 +109,8 @@ async fn accept(
             }
         };
         let (tls, watcher) = (tls.cloned(), open.watcher());
-        let connection = Connection { service: service.clone(), settings: settings.clone(), watcher };
+        let connection =
+            Connection { service: service.clone(), settings: settings.clone(), watcher };
         tokio::spawn(async move {
             connection.serve(stream, tls).await;
             drop(place);

@@ -20,7 +20,8 @@ pub async fn make(call: Call<(), (), EnvelopeBody>) -> Result<Created<HandoffDoc
     call.app.quotas.admit_handoff(&call.pass.caller.workspace).await?;
     let (envelope, degraded) = match call.body {
         EnvelopeBody::Assemble(body) => {
-            let traceparent: Option<Traceparent> = named(&call.headers, "traceparent").unwrap_or(None);
+            let traceparent: Option<Traceparent> =
+                named(&call.headers, "traceparent").unwrap_or(None);
             let request = body.into_request(traceparent);
             let made = call.app.handoffs.assemble(&call.pass.caller, request).await?;
             (made.envelope, made.explanation.degraded)
@@ -137,7 +138,10 @@ pub async fn rendering(call: Call<EnvelopePath, RenderQuery, ()>) -> Result<Rend
 pub async fn lineage(call: Call<EnvelopePath, (), ()>) -> Result<Json<LineageDocument>, Problem> {
     let envelopes = call.app.lineages.lineage(call.caller(), call.path.id).await?;
     let gone = || {
-        let said = format!("envelope {} does not exist: give the id of an envelope of this workspace", call.path.id);
+        let said = format!(
+            "envelope {} does not exist: give the id of an envelope of this workspace",
+            call.path.id
+        );
         Problem::new(ProblemKind::NotFound, said)
     };
     let root = envelopes.first().ok_or_else(gone)?;

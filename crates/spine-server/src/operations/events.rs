@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream, StreamExt};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use spine_protocol::WorkspaceName;
-use spine_store::{Change, EventQuery};
+use spine_store::Change;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::page_rows;
@@ -26,9 +26,7 @@ const LIST: &str = "audit";
 pub async fn audit(call: Call<(), PageQuery, ()>) -> Result<Json<AuditDocument>, Problem> {
     let after: Option<u64> = cursor::decode(LIST, call.query.cursor.as_deref())?;
     let (limit, workspace) = (page_rows(call.query.limit)?, &call.pass.caller.workspace);
-    let after = Change(after.unwrap_or(0));
-    let query = EventQuery { after, limit, ..EventQuery::default() };
-    let page = call.app.store.events(workspace, query).await?;
+    let page = call.app.store.events(workspace, Change(after.unwrap_or(0)), limit).await?;
     let next_cursor = page.next.map(|change| cursor::encode(LIST, change.0));
     let events = page.items.into_iter().map(Into::into).collect();
     Ok(Json::of(AuditDocument { events, next_cursor }))
@@ -43,7 +41,9 @@ impl Output for EventStream {
     fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
         // Each message's data; the description of the API has no word for the stream itself.
         EventDocument::json_schema(generator);
-        Some(schemars::json_schema!({"type": "string", "description": "Server-sent events: `id` is the change, `event` the kind, `data` an event as JSON."}))
+        Some(
+            schemars::json_schema!({"type": "string", "description": "Server-sent events: `id` is the change, `event` the kind, `data` an event as JSON."}),
+        )
     }
 
     fn respond(self) -> Result<Response, Problem> {
@@ -92,10 +92,12 @@ impl Follower {
 
     async fn next_batch(&mut self) -> Option<Vec<Message>> {
         loop {
-            let query =
-                EventQuery { after: self.after, limit: EVENTS_ROWS, ..EventQuery::default() };
-            let read = self.app.store.events(&self.workspace, query).await;
-            let page = read.inspect_err(|error| tracing::warn!(detail = error.detail(), "an event stream ends")).ok()?;
+            let read = self.app.store.events(&self.workspace, self.after, EVENTS_ROWS).await;
+            let page = read
+                .inspect_err(|error| {
+                    tracing::warn!(detail = error.detail(), "an event stream ends")
+                })
+                .ok()?;
             if let Some(last) = page.items.last() {
                 self.after = last.change;
                 return Some(page.items.into_iter().filter_map(message).collect());

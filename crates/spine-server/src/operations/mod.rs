@@ -14,8 +14,9 @@ fn page_rows(limit: Option<usize>) -> Result<usize, Problem> {
     match limit {
         None => Ok(PAGE_ROWS_DEFAULT),
         Some(limit) if (1..=PAGE_ROWS_MAX).contains(&limit) => Ok(limit),
-        Some(_) => {
-            Err(Problem::parameter("limit", &format!("expected a number from 1 to {PAGE_ROWS_MAX}")))
-        }
+        Some(_) => Err(Problem::parameter(
+            "limit",
+            &format!("expected a number from 1 to {PAGE_ROWS_MAX}"),
+        )),
     }
 }

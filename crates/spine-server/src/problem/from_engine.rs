@@ -122,9 +122,9 @@ impl From<SealError> for Problem {
         let (detail, kind) = (error.to_string(), kind_of_code(error.code()));
         match error {
             SealError::Invalid(error) => error.into(),
-            SealError::OverBudget { needed, max_tokens } => Self::new(kind, detail)
-                .with("needed_tokens", needed)
-                .with("max_tokens", max_tokens),
+            SealError::OverBudget { needed, max_tokens } => {
+                Self::new(kind, detail).with("needed_tokens", needed).with("max_tokens", max_tokens)
+            }
             SealError::Tokenizer(_) => Self::new(kind, detail).with("pointer", "/tokenizer"),
         }
     }

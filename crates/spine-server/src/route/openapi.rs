@@ -125,11 +125,14 @@ fn operation(route: &Route, described: Described, problem: &Value) -> Value {
     });
     let mut parameters = described.path;
     parameters.extend(described.query);
-    parameters.extend(headers_of(route).map(|name| json!({"$ref": format!("#/components/parameters/{name}")})));
+    parameters.extend(
+        headers_of(route).map(|name| json!({"$ref": format!("#/components/parameters/{name}")})),
+    );
     if let Some(members) = operation.as_object_mut() {
         members.insert("parameters".to_owned(), parameters.into());
         if let Some(schema) = described.body {
-            let body = json!({"required": true, "content": {"application/json": {"schema": schema}}});
+            let body =
+                json!({"required": true, "content": {"application/json": {"schema": schema}}});
             members.insert("requestBody".to_owned(), body);
         }
         if route.need != Need::Nothing {
@@ -163,10 +166,12 @@ fn headers_of(route: &Route) -> impl Iterator<Item = &'static str> {
 }
 
 fn header_parameters() -> Value {
-    let header = |name: &str, says: &str, pattern: &str, example: &str| json!({
-        "name": name, "in": "header", "required": false, "description": says,
-        "schema": {"type": "string", "pattern": pattern}, "example": example,
-    });
+    let header = |name: &str, says: &str, pattern: &str, example: &str| {
+        json!({
+            "name": name, "in": "header", "required": false, "description": says,
+            "schema": {"type": "string", "pattern": pattern}, "example": example,
+        })
+    };
     let name = "^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$";
     json!({
         "Workspace": header("Memory-Spine-Workspace", "The workspace; `default` if not said.", name, "default"),

@@ -236,17 +236,18 @@ impl From<Explanation> for ExplanationDocument {
             tokens: level.tokens,
             value: level.value,
         };
-        let memory = |memory: spine_engine::assembly::MemoryExplanation| MemoryExplanationDocument {
-            id: memory.id,
-            source: memory.source,
-            claim: memory.claim,
-            relevance: memory.usefulness.relevance,
-            recency: memory.usefulness.recency,
-            priority: memory.usefulness.priority,
-            levels: memory.levels.into_iter().map(level).collect(),
-            chosen: memory.chosen,
-            rule: memory.rule,
-        };
+        let memory =
+            |memory: spine_engine::assembly::MemoryExplanation| MemoryExplanationDocument {
+                id: memory.id,
+                source: memory.source,
+                claim: memory.claim,
+                relevance: memory.usefulness.relevance,
+                recency: memory.usefulness.recency,
+                priority: memory.usefulness.priority,
+                levels: memory.levels.into_iter().map(level).collect(),
+                chosen: memory.chosen,
+                rule: memory.rule,
+            };
         Self {
             memories: explanation.memories.into_iter().map(memory).collect(),
             degraded: explanation.degraded,
