@@ -8,12 +8,12 @@ use crate::command::{Failure, output, run, workspace};
 /// The oldest Python that the checks run on.
 const VERSION_MIN: (u32, u32) = (3, 11);
 
-/// The Python of an environment that has these requirements installed.
-pub fn with_requirements(requirements: &Path) -> Result<PathBuf, Failure> {
+/// The Python of the environment with this name, that has these requirements installed.
+pub fn with_requirements(name: &str, requirements: &Path) -> Result<PathBuf, Failure> {
     let wanted = std::fs::read_to_string(requirements).map_err(|error| {
         Failure::new(format!("cannot read {}: {error}", requirements.display()))
     })?;
-    let environment = workspace().join("target/python");
+    let environment = workspace().join("target").join(name);
     let python = environment.join("bin/python");
     let stamp = environment.join("installed-requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::command::{Failure, cargo, output, run, workspace};
-use crate::python;
+use crate::{python, schemathesis};
 
 /// How large the numbers are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,7 @@ const SUITES: &[Suite] = &[
     ("lints", lints),
     ("tools", tools),
     ("rust", rust),
+    ("description of the API", schemathesis::run_suite),
     ("independent digests", digests),
     ("independent token counts", token_counts),
     ("independent schemas", schemas),
@@ -96,7 +97,7 @@ fn rust(scale: Scale) -> Result<(), Failure> {
 
 fn independent_python() -> Result<(PathBuf, PathBuf), Failure> {
     let folder = workspace().join("crates/spine-protocol/independent");
-    let python = python::with_requirements(&folder.join("requirements.txt"))?;
+    let python = python::with_requirements("python", &folder.join("requirements.txt"))?;
     Ok((python, folder))
 }
 
