@@ -3,6 +3,7 @@
 
 mod ack;
 mod engine;
+pub mod http;
 mod house;
 pub mod survival;
 mod verify;
