@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::command::{Failure, cargo, output, run, workspace};
+use crate::command::{Failure, cargo, metadata, run, target_folder, workspace};
 use crate::python;
 
 /// How large the numbers are.
@@ -125,15 +125,13 @@ fn signatures(_: Scale) -> Result<(), Failure> {
 
 fn token_counts(_: Scale) -> Result<(), Failure> {
     // The tests of assembly leave some of their renderings here.
-    let sample = workspace().join("target/tmp/renderings.jsonl");
+    let sample = target_folder()?.join("tmp/renderings.jsonl");
     run(independent("spine-protocol", "check_tokens.py")?.arg(vocabularies()?).arg(sample))
 }
 
 /// Where the tokenizer's crate keeps the vocabularies that it was built from.
 fn vocabularies() -> Result<PathBuf, Failure> {
-    let metadata = output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
-    let metadata: Value = serde_json::from_slice(&metadata)
-        .map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
+    let metadata = metadata()?;
     let packages = metadata.get("packages").and_then(Value::as_array);
     let of_tokenizer =
         |package: &&Value| package.get("name").and_then(Value::as_str) == Some("bpe-openai");
