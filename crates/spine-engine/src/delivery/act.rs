@@ -209,7 +209,7 @@ impl Deliveries {
         let applied = self.store.apply(commands).await?;
         let mut effects = Vec::new();
         for ((index, _, _, step), outcome) in planned.into_iter().zip(applied) {
-            if let Some(outcome) = committed(&step.after, outcome) {
+            if let Some(outcome) = committed(&step.after, outcome, now) {
                 if outcome.is_ok() {
                     self.ring(workspace, &step);
                     effects
@@ -328,11 +328,11 @@ pub(super) fn event(kind: &'static str, act: &Act, delivery: &Delivery) -> Event
 }
 
 /// The delivery as it is on disk now; nothing when another writer was first.
-fn committed(after: &Delivery, outcome: Outcome) -> Option<Result<Delivery>> {
+fn committed(after: &Delivery, outcome: Outcome, now: UnixMs) -> Option<Result<Delivery>> {
     match outcome {
         Ok(Applied::Now(receipt)) => {
             let mut after = after.clone();
-            after.row.change = receipt.put_change(0);
+            (after.row.change, after.row.updated_at) = (receipt.put_change(0), now);
             Some(Ok(after))
         }
         Ok(Applied::Before(_)) => Some(Err(DeliveryError::IdempotencyConflict)),

@@ -166,7 +166,7 @@ impl Deliveries {
             if let Ok(Applied::Now(receipt)) = outcome {
                 self.ring(workspace, &step);
                 let Step { after: mut delivery, effects: mut more } = step;
-                delivery.row.change = receipt.put_change(0);
+                (delivery.row.change, delivery.row.updated_at) = (receipt.put_change(0), now);
                 effects.extend(more.drain(..).map(|effect| (delivery.row.id, effect)));
                 taken.push(delivery);
             }

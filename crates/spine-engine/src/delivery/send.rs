@@ -113,7 +113,7 @@ impl Deliveries {
         }
         let request = self.with_target_budget(caller, request).await?;
         let made = self.handoffs.prepare(caller, request).await?;
-        let sent = self.send_new(caller, &made, options, Some(digest)).await?;
+        let sent = self.send_new(caller, &made, options, Some(digest), note).await?;
         Ok((made, sent))
     }
 
@@ -124,7 +124,7 @@ impl Deliveries {
         made: &Assembled,
         options: SendOptions,
     ) -> Result<Delivery> {
-        self.send_new(caller, made, options, None).await
+        self.send_new(caller, made, options, None, None).await
     }
 
     async fn send_new(
@@ -133,6 +133,7 @@ impl Deliveries {
         made: &Assembled,
         options: SendOptions,
         request: Option<Digest>,
+        note: Option<EventDraft>,
     ) -> Result<Delivery> {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
         command.puts.push(made.put()?);

@@ -6,8 +6,8 @@ use http::Method;
 use super::Route;
 use crate::access::Need;
 use crate::operations::{
-    admin, agents, channels, deliveries, envelopes, events, handoffs, memories, parked, pipelines,
-    receive, server, settle, stream,
+    admin, agents, channels, deliveries, envelopes, erasures, events, handoffs, memories, parked,
+    pipelines, receive, server, settle, stream,
 };
 
 const fn get(path: &'static str) -> (Method, &'static str) {
@@ -155,8 +155,10 @@ fn parked_routes() -> Vec<Route> {
 
 #[rustfmt::skip]
 fn log_routes() -> Vec<Route> {
-    use Need::Read;
+    use Need::{Read, Write};
     vec![
+        Route::new(post("/v1/erasures"), Write, "erase", "Forgets a subject or a memory everywhere, or says what that would be.\nIt is on record, and lineages stay verifiable. ", erasures::erase),
+        Route::new(get("/v1/erasures"), Read, "list_erasures", "Lists what was forgotten, oldest first.\n", erasures::list),
         Route::new(get("/v1/events"), Read, "follow_events", "Follows what happens, as server-sent events.\nResume with `Last-Event-ID`. ", events::events),
         Route::new(get("/v1/audit"), Read, "list_audit", "Lists what happened, oldest first.\n", events::audit),
     ]
