@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use spine_protocol::{AgentName, DeliveryId, WorkspaceName};
+use spine_store::limits::PAGE_ROWS_MAX;
 use spine_store::{Applied, DeliveryState, Priority, StoredEnvelope, UnixMs};
 
 use super::act::{Act, Standing, command};
@@ -111,9 +112,11 @@ impl Deliveries {
             Admission::None(_) => return self.claim_probe(caller, request, &standing).await,
         };
         let rows = inbox.take(self, workspace, &request.agent, wanted, now).await?;
-        let taken = self.lease(caller, request, rows.rows.clone(), &standing).await?;
+        let (taken, unhanded) = self.lease(caller, request, rows.rows.clone(), &standing).await?;
         drop(rows);
-        self.handed(caller, request, taken).await
+        let received = self.handed(caller, request, taken).await?;
+        unhanded.disarm();
+        Ok(received)
     }
 
     /// A direct handoff that is the probe can be taken though the circuit is open to all others.
@@ -131,8 +134,16 @@ impl Deliveries {
                 && row.agent == request.agent
                 && row.visible_at <= now
         });
-        let taken = self.lease(caller, request, rows, &Standing::default()).await?;
-        self.handed(caller, request, taken).await
+        if rows.iter().any(|row| row.order_key.is_some()) {
+            // A probe waits for its turn like any other.
+            let (agent, limit) = (request.agent.clone(), PAGE_ROWS_MAX);
+            let ready = self.store.ready_deliveries(&caller.workspace, agent, now, limit).await?;
+            rows.retain(|row| ready.iter().any(|ready| ready.id == row.id));
+        }
+        let (taken, unhanded) = self.lease(caller, request, rows, standing).await?;
+        let received = self.handed(caller, request, taken).await?;
+        unhanded.disarm();
+        Ok(received)
     }
 
     /// Leases those of the rows that are still as they were read.
@@ -142,7 +153,7 @@ impl Deliveries {
         request: &ReceiveRequest,
         rows: Vec<spine_store::Delivery>,
         standing: &Standing,
-    ) -> Result<Vec<Delivery>> {
+    ) -> Result<(Vec<Delivery>, Unhanded<'_>)> {
         let workspace = &caller.workspace;
         let now = self.store.now();
         let (mut steps, mut commands) = (Vec::new(), Vec::new());
@@ -155,10 +166,10 @@ impl Deliveries {
             commands.push(command);
             steps.push(step);
         }
-        if commands.is_empty() {
-            return Ok(Vec::new());
-        }
         let mut unhanded = Unhanded::new(self, workspace, &steps);
+        if commands.is_empty() {
+            return Ok((Vec::new(), unhanded));
+        }
         let outcomes = self.store.apply(commands).await?;
         let mut taken = Vec::with_capacity(steps.len());
         let mut effects = Vec::new();
@@ -175,8 +186,7 @@ impl Deliveries {
         if standing.breaker.is_some() {
             self.tell_breakers(workspace, &effects, &Default::default()).await?;
         }
-        unhanded.disarm();
-        Ok(taken)
+        Ok((taken, unhanded))
     }
 
     fn leased(
@@ -224,18 +234,29 @@ impl Deliveries {
 
     /// Gives back what never reached its receiver. Part of what is due.
     pub(super) async fn release_orphans(&self) -> Result<()> {
-        let orphans = std::mem::take(&mut *lock(&self.orphans));
-        for Orphan { workspace, id, fence } in orphans {
-            let caller = Caller::of(workspace.clone());
-            let act = Act::new(&caller, id, Event::Release(fence));
-            match self.act(&workspace, act).await {
-                // It moved on by itself.
-                Ok(_) | Err(DeliveryError::LeaseLost { .. } | DeliveryError::Over { .. }) => {}
-                Err(DeliveryError::Cancelled { .. } | DeliveryError::Unknown { .. }) => {}
-                Err(error) => return Err(error),
+        let mut orphans = std::mem::take(&mut *lock(&self.orphans));
+        while let Some(orphan) = orphans.pop() {
+            let released = self.release(&orphan).await;
+            if released.is_err() {
+                // Those that are left are given back next time.
+                orphans.push(orphan);
+                lock(&self.orphans).append(&mut orphans);
+                return released;
             }
         }
         Ok(())
+    }
+
+    async fn release(&self, orphan: &Orphan) -> Result<()> {
+        let Orphan { workspace, id, fence, ticket } = orphan;
+        let caller = Caller::of(workspace.clone());
+        let act = Act::new(&caller, *id, Event::Release(fence.clone(), *ticket));
+        match self.act(workspace, act).await {
+            // It moved on by itself.
+            Ok(_) | Err(DeliveryError::LeaseLost { .. } | DeliveryError::Over { .. }) => Ok(()),
+            Err(DeliveryError::Cancelled { .. } | DeliveryError::Unknown { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -245,6 +266,7 @@ pub(super) struct Orphan {
     workspace: WorkspaceName,
     id: DeliveryId,
     fence: Fence,
+    ticket: u64,
 }
 
 /// Leases on their way. Dropped before they are handed over, they are given back: the poller has gone, and that costs
@@ -260,6 +282,7 @@ impl<'a> Unhanded<'a> {
             workspace: workspace.clone(),
             id: step.after.row.id,
             fence: engine.fence_of(&step.after),
+            ticket: step.after.story.lease.as_ref().map_or(0, |lease| lease.ticket),
         };
         Self { engine, orphans: steps.iter().map(orphan).collect() }
     }

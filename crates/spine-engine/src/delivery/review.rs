@@ -226,10 +226,12 @@ impl Deliveries {
         let event = Event::Replace(by(caller, &reason), made.envelope.id);
         let mut act = Act::new(caller, id, event).noting("next", made.envelope.id.to_string());
         (act.with, act.with_events) = (command.puts, command.events);
+        let place = act.place_of_delivery();
         let replaced = self.act(&caller.workspace, act).await?;
-        let sent = sent.first().ok_or(DeliveryError::Contended)?;
-        self.arrived(caller, sent);
-        Ok((replaced, self.get(caller, sent.row.id).await?))
+        let sent = sent.into_iter().next().ok_or(DeliveryError::Contended)?;
+        self.arrived(caller, &sent);
+        let sent = sent.written_with(&replaced, place);
+        Ok((replaced, sent))
     }
 
     /// Requeues many, one after the other at a rate.

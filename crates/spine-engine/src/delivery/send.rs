@@ -110,7 +110,12 @@ impl Deliveries {
         let ids: Vec<DeliveryId> = sent.iter().map(|delivery| delivery.row.id).collect();
         command.idempotency = idempotency::record(caller, digest, &ids, command.at);
         let sent = self.commit_sent(caller, command, sent).await?.pop();
-        sent.map(|sent| (made, sent)).ok_or(DeliveryError::Contended)
+        let sent = sent.ok_or(DeliveryError::Contended)?;
+        // The same request may have been first on another connection: then its envelope is the one that was stored.
+        if sent.row.envelope != made.envelope.id {
+            return Ok((self.handoffs.assembled(caller, sent.row.envelope).await?, sent));
+        }
+        Ok((made, sent))
     }
 
     /// The budget that the target is registered with counts where the call gives none.
@@ -224,7 +229,7 @@ impl Deliveries {
 }
 
 /// Where among its puts a command has its deliveries.
-fn delivery_places(command: &Command) -> Vec<usize> {
+pub(super) fn delivery_places(command: &Command) -> Vec<usize> {
     let puts = command.puts.iter().enumerate();
     puts.filter(|(_, put)| matches!(put, Put::Delivery(_))).map(|(place, _)| place).collect()
 }
