@@ -3,8 +3,8 @@
 
 mod ack;
 mod engine;
-pub mod http;
 mod house;
+pub mod http;
 pub mod survival;
 mod verify;
 

@@ -9,7 +9,9 @@ use spine_tests::http::try_post;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, agent, seed] = arguments.as_slice() else { panic!("receiver ADDRESS AGENT SEED") };
+    let [address, agent, seed] = arguments.as_slice() else {
+        panic!("receiver ADDRESS AGENT SEED")
+    };
     let mut rng = fastrand::Rng::with_seed(seed.parse().unwrap());
     loop {
         let ask = json!({"max": rng.u8(1..6), "wait_s": 1, "lease_s": 1, "accept": rng.bool()});

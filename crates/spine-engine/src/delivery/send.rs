@@ -114,6 +114,10 @@ impl Deliveries {
         let request = self.with_target_budget(caller, request).await?;
         let made = self.handoffs.prepare(caller, request).await?;
         let sent = self.send_new(caller, &made, options, Some(digest), note).await?;
+        // The same request may have been first on another connection: then its envelope is the one that was stored.
+        if sent.row.envelope != made.envelope.id {
+            return Ok((self.handoffs.assembled(caller, sent.row.envelope).await?, sent));
+        }
         Ok((made, sent))
     }
 
@@ -260,7 +264,7 @@ impl Deliveries {
 }
 
 /// Where among its puts a command has its deliveries.
-fn delivery_places(command: &Command) -> Vec<usize> {
+pub(super) fn delivery_places(command: &Command) -> Vec<usize> {
     let puts = command.puts.iter().enumerate();
     puts.filter(|(_, put)| matches!(put, Put::Delivery(_))).map(|(place, _)| place).collect()
 }

@@ -49,7 +49,8 @@ impl Drop for Agent {
 
 /// Sends until the server has answered: with the same key, it is one handoff however often it is sent.
 fn send_all(address: &str, handoffs: usize) -> Vec<String> {
-    let policy = json!({"attempts": 100, "lease_s": 1, "backoff_first_s": 0.01, "backoff_max_s": 0.05});
+    let policy =
+        json!({"attempts": 100, "lease_s": 1, "backoff_first_s": 0.01, "backoff_max_s": 0.05});
     let mut sent = Vec::new();
     for batch in 0..handoffs / BATCH {
         let one = |n: usize| {
