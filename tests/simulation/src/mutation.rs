@@ -41,15 +41,13 @@ pub enum Mutation {
     WorkspacesMixed,
     /// The end of a part does not wake its publication.
     WakesLost,
-    /// A publication is put back to sleep though a part ended meanwhile.
-    WakesSleptThrough,
     /// Nobody looks at leases again.
     LeaseEndForgotten,
 }
 
 impl Mutation {
     /// Every broken engine.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 15] = [
         Self::EpochIgnored,
         Self::IncarnationIgnored,
         Self::AnswerBeforeCommit,
@@ -64,7 +62,6 @@ impl Mutation {
         Self::PauseIgnored,
         Self::WorkspacesMixed,
         Self::WakesLost,
-        Self::WakesSleptThrough,
         Self::LeaseEndForgotten,
     ];
 
@@ -73,7 +70,6 @@ impl Mutation {
         match self {
             Self::AnswerBeforeCommit if command.at.0 % 16 == 0 => return Vec::new(),
             Self::NextSplit if hands_on(&command) => return split(command),
-            Self::WakesSleptThrough => command.guards.clear(),
             Self::KeysIgnored => command.idempotency = None,
             Self::WakesLost => command.puts.retain(|put| !matches!(put, Put::WakeRecord(..))),
             _ => {}

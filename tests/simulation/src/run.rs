@@ -10,7 +10,7 @@ use crate::world::{ENGINES, World};
 
 /// How long things go wrong, in simulated seconds.
 const STORM_S: u64 = 20;
-/// The same for one seed in four: long enough for a breaker to open and be probed.
+/// The same for one seed in eight: long enough for a breaker to open and be probed.
 const LONG_STORM_S: u64 = 90;
 /// How long it may take until everything has settled, in simulated seconds.
 const CALM_S_MAX: u64 = 900;
@@ -41,7 +41,7 @@ pub fn simulate(seed: u64, mutation: Mutation, traced: bool) -> Report {
     (0..ENGINES).for_each(|engine| world.start(engine));
     world.spawn(weather(world.clone()));
     let failed = || lock(&world.disk).watch.violation().is_some();
-    let storm_s = if world.chance(25) { LONG_STORM_S } else { STORM_S };
+    let storm_s = if world.chance(12) { LONG_STORM_S } else { STORM_S };
     for _ in 0..storm_s / LOOK_S {
         scheduler.run_until(world.time.now().after(Duration::from_secs(LOOK_S)), failed);
         look_around(&world);

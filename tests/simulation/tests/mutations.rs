@@ -30,7 +30,7 @@ fn expected(mutation: Mutation) -> &'static [Rule] {
         Mutation::OrderIgnored => &[Rule::Order],
         Mutation::BreakerIgnored | Mutation::PauseIgnored => &[Rule::HeldBack],
         Mutation::WorkspacesMixed => &[Rule::Isolation],
-        Mutation::WakesLost | Mutation::WakesSleptThrough => &[Rule::EverythingSettles],
+        Mutation::WakesLost => &[Rule::EverythingSettles],
         Mutation::LeaseEndForgotten => &[Rule::EverythingSettles],
     }
 }
