@@ -21,7 +21,7 @@ from ._identity import Identity
 from ._leases import Hands
 from ._methods import awaited, awaited_as
 from ._records import ClientRecord, DeliveryRecord, HandoffRecord, bind
-from ._rounds import LISTEN_WAIT_S, Rounds
+from ._rounds import LISTEN_WAIT_S, Rounds, never
 from ._values import Duration, seconds
 from .local import LocalServer
 from .models import Ack
@@ -146,7 +146,7 @@ class AsyncMemorySpine(ClientRecord):
         *,
         lease: Duration | None = None,
         completeness_min: float | None = None,
-        stop: Callable[[], bool] = lambda: False,
+        stop: Callable[[], bool] = never,
     ) -> AsyncIterator[AsyncDelivery]:
         """Takes work, one at a time, without end, also over a restart of the server; until ``stop`` says so.
 

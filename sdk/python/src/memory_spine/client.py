@@ -19,7 +19,7 @@ from ._leases import Hands
 from ._methods import blocking, blocking_as
 from ._objects import Channel, Delivery, Handoff, as_handoff, as_ticket
 from ._records import ClientRecord, DeliveryRecord, HandoffRecord, bind
-from ._rounds import LISTEN_WAIT_S, Rounds
+from ._rounds import LISTEN_WAIT_S, Rounds, never
 from ._values import Duration, seconds
 from .local import LocalServer
 from .models import Ack
@@ -142,16 +142,14 @@ class MemorySpine(ClientRecord):
         *,
         lease: Duration | None = None,
         completeness_min: float | None = None,
-        stop: Callable[[], bool] = lambda: False,
+        stop: Callable[[], bool] = never,
     ) -> Iterator[Delivery]:
         """Takes work, one at a time, without end, also over a restart of the server; until ``stop`` says so.
 
         Example: ``for delivery in spine.listen("code-generator"): ...``
         """
         while not stop():
-            batch = self.run(
-                _deliveries.receive_patiently(self, agent, 1, LISTEN_WAIT_S, accept_versions, lease, completeness_min)
-            )
+            batch = self.run(_deliveries.receive_patiently(self, agent, 1, LISTEN_WAIT_S, accept_versions, lease, completeness_min))
             yield from self._hand_out(batch)
 
     def _hand_out(self, batch: Sequence[DeliveryRecord]) -> Iterator[Delivery]:
