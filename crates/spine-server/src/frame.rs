@@ -51,7 +51,9 @@ async fn with_room(app: &App, request: Request, next: Next) -> Response {
         Ok(_place) => next.run(request).await,
         Err(_) => {
             let said = "the server works on as many requests as it takes: try again in a moment";
-            Problem::new(ProblemKind::Overloaded, said).retry_after(FULL_RETRY_AFTER_S).into_response()
+            Problem::new(ProblemKind::Overloaded, said)
+                .retry_after(FULL_RETRY_AFTER_S)
+                .into_response()
         }
     }
 }
@@ -101,8 +103,12 @@ fn log(
     let kind = problem.map(|problem| problem.kind().slug());
     let detail = problem.and_then(Problem::for_log);
     match status {
-        500.. => tracing::error!(%method, route, status, ms, request_id = id, problem = kind, detail, "request failed"),
-        400.. => tracing::info!(%method, route, status, ms, request_id = id, problem = kind, detail, "request refused"),
+        500.. => {
+            tracing::error!(%method, route, status, ms, request_id = id, problem = kind, detail, "request failed")
+        }
+        400.. => {
+            tracing::info!(%method, route, status, ms, request_id = id, problem = kind, detail, "request refused")
+        }
         _ => tracing::debug!(%method, route, status, ms, request_id = id, "request"),
     }
 }

@@ -16,7 +16,10 @@ pub async fn receive_body(app: &App, headers: &HeaderMap, body: Body) -> Result<
     check_media_type(headers)?;
     let time = app.settings.body_time_max;
     tokio::time::timeout(time, collect(app, body)).await.unwrap_or_else(|_| {
-        let said = format!("the body did not arrive within {} s: send it faster, or in smaller parts", time.as_secs());
+        let said = format!(
+            "the body did not arrive within {} s: send it faster, or in smaller parts",
+            time.as_secs()
+        );
         Err(Problem::new(ProblemKind::RequestTimeout, said))
     })
 }
@@ -63,7 +66,8 @@ fn reserve(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
 }
 
 fn too_large() -> Problem {
-    let said = format!("the body is larger than {BODY_BYTES_MAX} bytes: split it into several requests");
+    let said =
+        format!("the body is larger than {BODY_BYTES_MAX} bytes: split it into several requests");
     Problem::new(ProblemKind::TooLarge, said).with("max_bytes", BODY_BYTES_MAX)
 }
 
