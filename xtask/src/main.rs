@@ -3,6 +3,7 @@
 mod bench;
 mod command;
 mod python;
+mod sdk;
 mod serve;
 mod suites;
 

@@ -34,10 +34,10 @@ class Blocked:
     """An object of the awaited client; what is awaitable is awaited at once."""
 
     def __init__(self, target: Any, loop: Loop) -> None:
-        self.__dict__.update(target=target, loop=loop)
+        self.__dict__.update(blocked_target=target, blocked_loop=loop)
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self.target, name)
+        value = getattr(self.blocked_target, name)
         return self._call(value) if callable(value) and not isinstance(value, OBJECTS) else self._shown(value)
 
     def _call(self, function: Any) -> Any:
@@ -52,31 +52,31 @@ class Blocked:
         if inspect.isasyncgen(value):
             return self._iterate(value)
         if inspect.isawaitable(value):
-            value = self.loop.run(value)
-        return Blocked(value, self.loop) if isinstance(value, OBJECTS) else value
+            value = self.blocked_loop.run(value)
+        return Blocked(value, self.blocked_loop) if isinstance(value, OBJECTS) else value
 
     def _iterate(self, generator: Any) -> Any:
         try:
             while True:
                 try:
-                    yield self._shown(self.loop.run(generator.__anext__()))
+                    yield self._shown(self.blocked_loop.run(generator.__anext__()))
                 except StopAsyncIteration:
                     return
         finally:
-            self.loop.run(generator.aclose())
+            self.blocked_loop.run(generator.aclose())
 
     def __enter__(self) -> Any:
-        return self._shown(self.target.__aenter__())
+        return self._shown(self.blocked_target.__aenter__())
 
     def __exit__(self, *error: Any) -> Any:
-        return self.loop.run(self.target.__aexit__(*error))
+        return self.blocked_loop.run(self.blocked_target.__aexit__(*error))
 
     def sleep(self, seconds: float) -> None:
         """Lets the loop run: heartbeats are its tasks."""
-        self.loop.run(asyncio.sleep(seconds))
+        self.blocked_loop.run(asyncio.sleep(seconds))
 
 
 def unblocked(value: Any) -> Any:
     if isinstance(value, list):
         return [unblocked(item) for item in value]
-    return value.target if isinstance(value, Blocked) else value
+    return value.blocked_target if isinstance(value, Blocked) else value

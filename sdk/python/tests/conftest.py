@@ -46,7 +46,7 @@ def handoff_client(kind: str) -> Callable[..., Any]:
     def client(spine: Any, **options: Any) -> Any:
         if kind == "sync":
             return HandoffClient(spine, **options)
-        return Blocked(AsyncHandoffClient(spine.target, **options), spine.loop)
+        return Blocked(AsyncHandoffClient(spine.blocked_target, **options), spine.blocked_loop)
 
     return client
 

@@ -73,7 +73,9 @@ def test_several_are_joined(spine: Any, kind: str) -> None:
     if kind == "sync":
         joined = Handoff.join(branches, "reviewer", "Review both.")
     else:
-        joined = spine.loop.run(AsyncHandoff.join([branch.target for branch in branches], "reviewer", "Review both."))
+        joined = spine.blocked_loop.run(
+            AsyncHandoff.join([branch.blocked_target for branch in branches], "reviewer", "Review both.")
+        )
     assert (joined.hop, joined.intent) == (3, "Build it.")
     assert {parent["id"] for parent in joined.envelope["parents"]} == {branch.id for branch in branches}
 

@@ -40,7 +40,7 @@ def test_with_completes_what_goes_well(spine: Any) -> None:
 def test_with_gives_back_what_goes_wrong(spine: Any) -> None:
     ticket = spine.send_handoff("writer", "Write it.", **SHORT)
     delivery = one(spine, "writer")
-    with pytest.raises(ZeroDivisionError), delivery:
+    with pytest.raises(ZeroDivisionError), delivery:  # noqa: PT012
         delivery.progress("began", checkpoint={"at": 7})
         1 / 0  # noqa: B018
     again = one(spine, "writer")
@@ -109,7 +109,7 @@ def test_finished_work_that_comes_again_is_not_done_again(spine: Any) -> None:
     ticket = spine.send_handoff("writer", "Write it.", **SHORT)
     delivery = one(spine, "writer")
     delivery.lease.over = True
-    hands = (spine.target if isinstance(spine, Blocked) else spine).hands
+    hands = (spine.blocked_target if isinstance(spine, Blocked) else spine).hands
     hands.finish(delivery.id, {"result": "written"})
     assert list(spine.receive("writer", wait=3)) == []
     assert ticket.wait("done", timeout=5).result == "written"
