@@ -15,7 +15,7 @@ from memory_spine._context import handle
 from memory_spine._leases import FINISHED_MAX, Hands, Lease
 from memory_spine._messages import as_messages, split_at_memories
 from memory_spine._rounds import Rounds
-from memory_spine._values import encoded, seconds, written
+from memory_spine._values import encoded, moment, seconds, written
 
 
 def document(id: str = "dlv_1", lease_s: int = 60) -> dict[str, Any]:
@@ -123,11 +123,19 @@ def test_messages_keep_rules_apart_from_memories() -> None:
         as_messages(RENDERED, "gemini")
 
 
+@pytest.mark.parametrize(
+    ("text", "microsecond"),
+    [("2026-01-15T09:30:00Z", 0), ("2026-01-15T09:30:00.5Z", 500_000), ("2026-01-15T09:30:00.123456789+00:00", 123_456)],
+)
+def test_moments_are_read_as_anybody_writes_them(text: str, microsecond: int) -> None:
+    assert moment(text) == datetime(2026, 1, 15, 9, 30, 0, microsecond, tzinfo=timezone.utc)
+
+
 def test_values_are_written_as_the_server_reads_them() -> None:
-    moment = datetime(2026, 1, 15, 10, 30, tzinfo=timezone(timedelta(hours=1)))
-    assert written(moment) == "2026-01-15T09:30:00.000Z"
+    about = datetime(2026, 1, 15, 10, 30, tzinfo=timezone(timedelta(hours=1)))
+    assert written(about) == "2026-01-15T09:30:00.000Z"
     assert seconds(timedelta(minutes=2)) == 120.0
-    assert json.loads(encoded({"at": moment, "tags": {"b", "a"}})) == {"at": "2026-01-15T09:30:00.000Z", "tags": ["a", "b"]}
+    assert json.loads(encoded({"at": about, "tags": {"b", "a"}})) == {"at": "2026-01-15T09:30:00.000Z", "tags": ["a", "b"]}
     with pytest.raises(TypeError, match="object is no JSON"):
         encoded({"what": object()})
 

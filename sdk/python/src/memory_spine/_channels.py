@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ._effects import Operation, ask, get, post, write
-from ._handoffs import envelope_id, handoff_body
+from ._handoffs import HandoffOptions, envelope_id, handoff_body
 from ._records import ChannelRecord, ClientRecord, HandoffRecord, PublicationRecord
 from ._sending import WAIT_S_MAX
 from ._values import Duration, Json, given, seconds
@@ -72,7 +72,7 @@ def _join_body(join: Mapping[str, Any]) -> dict[str, Json]:
     need, timeout, send = options.pop("need", None), options.pop("timeout", None), options.pop("send", None)
     target, summary = options.pop("target_agent"), options.pop("task_summary")
     return given(
-        handoff=handoff_body(target, summary, options),  # type: ignore[arg-type]
+        handoff=handoff_body(target, summary, cast("HandoffOptions", options)),
         need=need,
         timeout_s=None if timeout is None else seconds(timeout),
         send=send,

@@ -9,10 +9,10 @@ import socket
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ._effects import Operation, Pause, acting_as, ask, inquire, post
-from ._handoffs import handoff_body
+from ._handoffs import HandoffOptions, handoff_body
 from ._leases import Lease
 from ._records import ClientRecord, DeliveryRecord, HandoffRecord
 from ._values import Document, Duration, Json, given, seconds
@@ -154,7 +154,7 @@ def ack(
 def _next_body(next: Mapping[str, Any]) -> dict[str, Json]:
     options = dict(next)
     target, summary, send = options.pop("target_agent"), options.pop("task_summary"), options.pop("send", {})
-    return {**handoff_body(target, summary, options), "send": send}  # type: ignore[arg-type]
+    return {**handoff_body(target, summary, cast("HandoffOptions", options)), "send": send}
 
 
 def _acknowledge(delivery: DeliveryRecord, body: Json, key: str | None = None) -> Operation[Ack]:

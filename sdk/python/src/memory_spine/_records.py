@@ -14,7 +14,7 @@ from .models import Gap, Trimmed
 R = TypeVar("R")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ClientRecord:
     """What both clients have."""
 
@@ -27,11 +27,11 @@ class ClientRecord:
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HandoffRecord:
     """An envelope, and the figures of it."""
 
-    owner: Any = field(repr=False, compare=False)
+    owner: Any = field(repr=False)
     id: str
     envelope_version: str
     hop: int
@@ -103,11 +103,11 @@ def _task(envelope: Document) -> Document:
     return task
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TicketRecord:
     """A handoff on its way. ``state`` is as of when the ticket was made or refreshed."""
 
-    owner: Any = field(repr=False, compare=False)
+    owner: Any = field(repr=False)
     id: str
     state: str
     agent: str
@@ -127,11 +127,11 @@ class TicketRecord:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DeliveryRecord:
     """Work in the hands of this process."""
 
-    owner: Any = field(repr=False, compare=False)
+    owner: Any = field(repr=False)
     id: str
     agent: str
     attempt: int
@@ -141,7 +141,7 @@ class DeliveryRecord:
     rendered: str | None
     document: Document = field(repr=False)
     received: HandoffRecord = field(repr=False)
-    lease: Lease = field(repr=False, compare=False)
+    lease: Lease = field(repr=False)
     handled_before: list[DeliveryRecord | None] = field(default_factory=list["DeliveryRecord | None"], repr=False)
 
     @property
@@ -160,19 +160,19 @@ class DeliveryRecord:
         return (own.endpoint, own.workspace) == (identity.endpoint, identity.workspace)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ChannelRecord:
     """A named place to publish to several receivers."""
 
-    owner: Any = field(repr=False, compare=False)
+    owner: Any = field(repr=False)
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PublicationRecord:
     """An envelope on its way to several receivers, as of when it was last read."""
 
-    owner: Any = field(repr=False, compare=False)
+    owner: Any = field(repr=False)
     id: str
     channel: str
     envelope_id: str

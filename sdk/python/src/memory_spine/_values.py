@@ -28,7 +28,12 @@ def written(moment: Moment) -> str:
 
 def moment(text: str | None) -> datetime | None:
     """The moment that RFC 3339 writes."""
-    return None if text is None else datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if text is None:
+        return None
+    # Python 3.10 reads three or six digits of a second, and no Z.
+    whole, dot, rest = text.upper().replace("Z", "+00:00").partition(".")
+    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
+    return datetime.fromisoformat(f"{whole}.{digits[:6]:0<6}{rest[len(digits) :]}" if dot else whole)
 
 
 def encoded(body: Json) -> bytes:

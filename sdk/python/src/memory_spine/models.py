@@ -45,7 +45,7 @@ class Memory:
     thread: str | None = None
     subject: str | None = None
     occurred_at: datetime | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     created_at: datetime | None = None
     updated_at: datetime | None = None
     expires_at: datetime | None = None
@@ -168,7 +168,7 @@ class Ack:
     overdue: bool = False
     next: str | None = None
     """The envelope that the work went on in."""
-    document: Document = field(default_factory=dict[str, Any], repr=False)
+    document: Document = field(default_factory=dict[str, Any], repr=False, hash=False)
 
     @classmethod
     def read(cls, document: Document) -> Ack:
@@ -196,7 +196,7 @@ class Parked:
     target: str
     causes: Sequence[str]
     reasons: Sequence[str]
-    document: Document = field(repr=False)
+    document: Document = field(repr=False, hash=False)
 
     @classmethod
     def read(cls, document: Document) -> Parked:
