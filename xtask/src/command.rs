@@ -79,3 +79,10 @@ fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
+
+/// The server, built together with everything else: by itself cargo would build its dependencies once more, with the
+/// features that it alone asks for.
+pub fn server_binary() -> Result<PathBuf, Failure> {
+    run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))?;
+    Ok(target_folder()?.join("debug/memory-spine"))
+}

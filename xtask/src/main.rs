@@ -4,6 +4,7 @@ mod bench;
 mod command;
 mod python;
 mod schemathesis;
+mod sdk;
 mod serve;
 mod suites;
 

@@ -1,6 +1,6 @@
-//! A virtual environment in the target folder, made and filled on first use.
+//! Virtual environments under `target/`, made and filled on first use.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,24 +12,41 @@ const VERSION_MIN: (u32, u32) = (3, 11);
 /// The Python of the environment with this name, that has the requirements of these files installed.
 pub fn with_requirements(name: &str, files: &[PathBuf]) -> Result<PathBuf, Failure> {
     let wanted = files.iter().map(|file| read(file)).collect::<Result<String, Failure>>()?;
-    let environment = target_folder()?.join(name);
-    let python = environment.join("bin/python");
-    let stamp = environment.join("installed-requirements.txt");
+    let packages: Vec<OsString> =
+        files.iter().flat_map(|file| ["--requirement".into(), file.into()]).collect();
+    environment(name, &wanted, &packages)
+}
+
+/// The Python of an environment with these packages, as pip is asked for them; made anew when what is wanted changes.
+pub fn environment(name: &str, wanted: &str, packages: &[OsString]) -> Result<PathBuf, Failure> {
+    let folder = target_folder()?.join(name);
+    let stamp = folder.join("installed-requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(python);
+        return Ok(python_of(&folder));
     }
-    check_version()?;
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    let requirements =
-        files.iter().flat_map(|file| [OsStr::new("--requirement"), file.as_os_str()]);
-    run(Command::new(&python).args(install).args(requirements))?;
+    let python = fresh(name, packages)?;
     std::fs::write(&stamp, wanted)
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", stamp.display())))?;
     Ok(python)
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
+/// The Python of an environment that has these packages and nothing else.
+pub fn fresh(name: &str, packages: &[OsString]) -> Result<PathBuf, Failure> {
+    check_version()?;
+    let folder = target_folder()?.join(name);
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    let python = python_of(&folder);
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(&python).args(install).args(packages))?;
+    Ok(python)
+}
+
+fn python_of(environment: &Path) -> PathBuf {
+    environment.join("bin/python")
+}
+
+/// A file as text.
+pub fn read(file: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(file)
         .map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))
 }

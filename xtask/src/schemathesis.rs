@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use crate::command::{Failure, cargo, run, target_folder, workspace};
+use crate::command::{Failure, run, server_binary, target_folder, workspace};
 use crate::python;
 use crate::suites::Scale;
 
@@ -16,7 +16,6 @@ const KEYS: &str = "/v1/keys";
 pub fn run_suite(scale: Scale) -> Result<(), Failure> {
     let folder = workspace().join("tests/schemathesis");
     let python = python::with_requirements("schemathesis", &[folder.join("requirements.txt")])?;
-    run(&mut cargo(&["build", "--quiet", "--package", "memory-spine"]))?;
     let server = Server::start()?;
     let examples = if scale == Scale::Soak { "1000" } else { "20" };
     let mut command = Command::new(python);
@@ -46,7 +45,7 @@ impl Server {
         if data.exists() {
             std::fs::remove_dir_all(&data).map_err(|error| Failure::new(error.to_string()))?;
         }
-        let program = target_folder()?.join("debug/memory-spine");
+        let program = server_binary()?;
         let mut process = Command::new(program)
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)

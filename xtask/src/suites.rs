@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::command::{Failure, cargo, metadata, run, target_folder, workspace};
-use crate::{python, schemathesis};
+use crate::{python, schemathesis, sdk};
 
 /// How large the numbers are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ const SUITES: &[Suite] = &[
     ("independent token counts", token_counts),
     ("independent schemas", schemas),
     ("independent signatures", signatures),
+    ("python sdk", python_sdk),
+    ("python wheel", python_wheel),
 ];
 
 /// Runs every suite, also after one has failed, and prints what each took.
@@ -122,6 +124,14 @@ fn schemas(_: Scale) -> Result<(), Failure> {
 
 fn signatures(_: Scale) -> Result<(), Failure> {
     run(&mut independent("spine-outbound", "check_signatures.py")?)
+}
+
+fn python_sdk(_: Scale) -> Result<(), Failure> {
+    sdk::check()
+}
+
+fn python_wheel(_: Scale) -> Result<(), Failure> {
+    sdk::wheel()
 }
 
 fn token_counts(_: Scale) -> Result<(), Failure> {
