@@ -1,8 +1,10 @@
-//! Everything a person types: `cargo xtask test`, `cargo xtask soak`, `cargo xtask bench NAME`.
+//! Everything a person types: `cargo xtask test`, `cargo xtask soak`, `cargo xtask run`, `cargo xtask bench NAME`.
 
 mod bench;
 mod command;
 mod python;
+mod schemathesis;
+mod serve;
 mod suites;
 
 use std::process::ExitCode;
@@ -12,6 +14,7 @@ use command::Failure;
 const USAGE: &str = "\
 cargo xtask test          formatting, lints and every test, with the time of each suite
 cargo xtask soak          the same tests with larger numbers
+cargo xtask run [DIR]     builds and starts the server on 127.0.0.1:8788, with its data in target/run or DIR
 cargo xtask bench NAME    a benchmark; without a name, the list of them";
 
 fn main() -> ExitCode {
@@ -20,6 +23,8 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["test"] => suites::run_all(suites::Scale::Normal),
         ["soak"] => suites::run_all(suites::Scale::Soak),
+        ["run"] => serve::run_server(None),
+        ["run", data] => serve::run_server(Some(data)),
         ["bench", name, rest @ ..] => bench::run_one(name, rest),
         ["bench"] => Err(Failure::new(bench::list())),
         _ => Err(Failure::new(USAGE)),

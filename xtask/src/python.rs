@@ -1,18 +1,18 @@
-//! A virtual environment under `target/`, made and filled on first use.
+//! A virtual environment in the target folder, made and filled on first use.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{Failure, output, run, workspace};
+use crate::command::{Failure, output, run, target_folder};
 
 /// The oldest Python that the checks run on.
 const VERSION_MIN: (u32, u32) = (3, 11);
 
-/// The Python of an environment that has the requirements of these files installed.
-pub fn with_requirements(files: &[PathBuf]) -> Result<PathBuf, Failure> {
+/// The Python of the environment with this name, that has the requirements of these files installed.
+pub fn with_requirements(name: &str, files: &[PathBuf]) -> Result<PathBuf, Failure> {
     let wanted = files.iter().map(|file| read(file)).collect::<Result<String, Failure>>()?;
-    let environment = workspace().join("target/python");
+    let environment = target_folder()?.join(name);
     let python = environment.join("bin/python");
     let stamp = environment.join("installed-requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::command::{Failure, cargo, output, run, workspace};
-use crate::python;
+use crate::command::{Failure, cargo, metadata, run, target_folder, workspace};
+use crate::{python, schemathesis};
 
 /// How large the numbers are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,7 @@ const SUITES: &[Suite] = &[
     ("lints", lints),
     ("tools", tools),
     ("rust", rust),
+    ("description of the API", schemathesis::run_suite),
     ("independent digests", digests),
     ("independent token counts", token_counts),
     ("independent schemas", schemas),
@@ -106,7 +107,7 @@ fn independent_folder(room: &str) -> PathBuf {
 fn independent(room: &str, check: &str) -> Result<Command, Failure> {
     let requirements = |room: &&str| independent_folder(room).join("requirements.txt");
     let files: Vec<PathBuf> = INDEPENDENT.iter().map(requirements).collect();
-    let mut command = Command::new(python::with_requirements(&files)?);
+    let mut command = Command::new(python::with_requirements("python", &files)?);
     command.arg(independent_folder(room).join(check));
     Ok(command)
 }
@@ -125,15 +126,13 @@ fn signatures(_: Scale) -> Result<(), Failure> {
 
 fn token_counts(_: Scale) -> Result<(), Failure> {
     // The tests of assembly leave some of their renderings here.
-    let sample = workspace().join("target/tmp/renderings.jsonl");
+    let sample = target_folder()?.join("tmp/renderings.jsonl");
     run(independent("spine-protocol", "check_tokens.py")?.arg(vocabularies()?).arg(sample))
 }
 
 /// Where the tokenizer's crate keeps the vocabularies that it was built from.
 fn vocabularies() -> Result<PathBuf, Failure> {
-    let metadata = output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
-    let metadata: Value = serde_json::from_slice(&metadata)
-        .map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
+    let metadata = metadata()?;
     let packages = metadata.get("packages").and_then(Value::as_array);
     let of_tokenizer =
         |package: &&Value| package.get("name").and_then(Value::as_str) == Some("bpe-openai");

@@ -26,6 +26,9 @@ pub enum Task {
     Serve(Serve),
     /// Prints every setting, and where each comes from.
     Config(ShowConfig),
+    /// API keys: from a running server, or from the data folder when none runs.
+    #[command(subcommand)]
+    Keys(Keys),
     /// Copies the store into a new file, also while it is being served.
     Backup(Backup),
     /// Checks the installation and says what to do.
@@ -53,4 +56,43 @@ pub struct ShowConfig {
 pub struct Backup {
     /// The new file.
     pub target: PathBuf,
+}
+
+/// API keys.
+#[derive(Debug, Subcommand)]
+pub enum Keys {
+    /// Makes a key and shows it, this once.
+    Create(CreateKey),
+    /// Lists the keys, without their secrets.
+    List,
+    /// Ends a key, at once.
+    Revoke {
+        /// The part of the key between `msk_` and the second `_`.
+        id: String,
+    },
+    /// Gives a key a new secret, and shows it, this once.
+    Rotate {
+        /// The part of the key between `msk_` and the second `_`.
+        id: String,
+        /// How many seconds the old secret is still good.
+        #[arg(long, value_name = "SECONDS", default_value_t = 3600.0)]
+        grace: f64,
+    },
+}
+
+/// Making a key.
+#[derive(Debug, Args)]
+pub struct CreateKey {
+    /// What it allows: admin, read, write, agent:<name>. Several are several flags.
+    #[arg(long = "scope", value_name = "SCOPE", required = true)]
+    pub scopes: Vec<String>,
+    /// Where; '*' is everywhere. Several are several flags.
+    #[arg(long = "workspace", value_name = "NAME", default_value = "default")]
+    pub workspaces: Vec<String>,
+    /// What you call it.
+    #[arg(long, default_value = "")]
+    pub name: String,
+    /// After how many seconds it is no longer good.
+    #[arg(long, value_name = "SECONDS")]
+    pub expires_in: Option<f64>,
 }

@@ -72,7 +72,11 @@ impl OffTheWorkers {
 }
 
 impl Retriever for OffTheWorkers {
-    fn search(&self, workspace: &WorkspaceName, query: SearchQuery) -> StoreFuture<'_, SearchAnswer> {
+    fn search(
+        &self,
+        workspace: &WorkspaceName,
+        query: SearchQuery,
+    ) -> StoreFuture<'_, SearchAnswer> {
         let workspace = workspace.clone();
         self.run(move |index, handle| handle.block_on(index.search(&workspace, query)))
     }

@@ -51,7 +51,9 @@ async fn with_room(app: &App, request: Request, next: Next) -> Response {
         Ok(_place) => next.run(request).await,
         Err(_) => {
             let said = "the server works on as many requests as it takes: try again in a moment";
-            Problem::new(ProblemKind::Overloaded, said).retry_after(FULL_RETRY_AFTER_S).into_response()
+            Problem::new(ProblemKind::Overloaded, said)
+                .retry_after(FULL_RETRY_AFTER_S)
+                .into_response()
         }
     }
 }
@@ -72,13 +74,14 @@ fn request_id(headers: &HeaderMap) -> RequestId {
     }))
 }
 
-fn finished(response: Response, id: &RequestId) -> Response {
-    // A problem names its request in the document, too.
-    let problem = response.extensions().get::<Problem>().cloned();
-    let mut response = match problem {
-        Some(problem) => problem.of_request(id.as_str()).into_response(),
-        None => response,
-    };
+fn finished(mut response: Response, id: &RequestId) -> Response {
+    // A problem names its request in the document, too; headers such as Allow stay.
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        let (named, allow) =
+            (problem.of_request(id.as_str()), response.headers_mut().remove(header::ALLOW));
+        response = named.into_response();
+        allow.map(|allow| response.headers_mut().insert(header::ALLOW, allow));
+    }
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0.clone());
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -101,8 +104,12 @@ fn log(
     let kind = problem.map(|problem| problem.kind().slug());
     let detail = problem.and_then(Problem::for_log);
     match status {
-        500.. => tracing::error!(%method, route, status, ms, request_id = id, problem = kind, detail, "request failed"),
-        400.. => tracing::info!(%method, route, status, ms, request_id = id, problem = kind, detail, "request refused"),
+        500.. => {
+            tracing::error!(%method, route, status, ms, request_id = id, problem = kind, detail, "request failed")
+        }
+        400.. => {
+            tracing::info!(%method, route, status, ms, request_id = id, problem = kind, detail, "request refused")
+        }
         _ => tracing::debug!(%method, route, status, ms, request_id = id, "request"),
     }
 }

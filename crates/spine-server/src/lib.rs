@@ -4,6 +4,7 @@
 
 pub mod access;
 mod app;
+mod drive;
 mod frame;
 pub mod limits;
 #[allow(missing_docs, reason = "each is described by its line in the table of routes")]
@@ -22,7 +23,7 @@ mod wire;
 pub use app::{App, Parts};
 pub use problem::{Problem, ProblemKind};
 pub use route::{Route, openapi, routes};
-pub use router::router;
+pub use router::{answer_locally, router};
 pub use serve::{ServeError, Server};
 pub use settings::{Settings, TlsFiles};
 pub use tls::{TlsError, check_tls};

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::Router;
-use axum::extract::{RawPathParams, Request, State};
+use axum::body::Body;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
+use http::Request;
+use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::decompression::RequestDecompressionLayer;
 
 use crate::App;
-use crate::access::{Need, admit};
+use crate::access::{Need, Owner, admit};
 use crate::frame::frame;
 use crate::problem::{Problem, ProblemKind};
 use crate::route::{Admitted, Route, routes};
@@ -30,33 +34,57 @@ pub fn router(app: Arc<App>) -> Router {
         .fallback(|| async { unknown_route() })
         .method_not_allowed_fallback(|| async { wrong_method() })
         // Innermost first: a body is unpacked before it is read, a panic becomes an answer that is framed.
-        .layer(RequestDecompressionLayer::new())
-        .layer(CatchPanicLayer::custom(move |panic: Box<dyn Any + Send>| panicked(&caught, &*panic)))
+        .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
+        .layer(CatchPanicLayer::custom(move |panic: Box<dyn Any + Send>| {
+            panicked(&caught, &*panic)
+        }))
         .layer(from_fn_with_state(app.clone(), frame))
         .layer(CompressionLayer::new())
         .with_state(app)
+}
+
+/// Answers one request without a connection, as somebody who owns the data: no key is asked for.
+pub async fn answer_locally<B>(app: Arc<App>, request: Request<B>) -> Response
+where
+    B: hyper::body::Body<Data = bytes::Bytes, Error: Into<axum::BoxError>> + Send + 'static,
+{
+    let mut request = request.map(Body::new);
+    request.extensions_mut().insert(Owner);
+    match router(app).oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
 }
 
 fn served(route: Route) -> MethodRouter<Arc<App>> {
     // The table has only methods that a filter knows.
     let filter = MethodFilter::try_from(route.method.clone()).unwrap_or(MethodFilter::GET);
     let route = Arc::new(route);
-    on(filter, move |State(app): State<Arc<App>>, params: RawPathParams, request: Request| {
-        let route = route.clone();
-        async move {
-            let answer = answer(&route, app, &params, request).await;
-            answer.unwrap_or_else(IntoResponse::into_response)
-        }
-    })
+    on(
+        filter,
+        move |State(app): State<Arc<App>>,
+              params: Result<RawPathParams, RawPathParamsRejection>,
+              request: Request<Body>| {
+            let route = route.clone();
+            async move {
+                let answer = match params {
+                    Ok(params) => answer(&route, app, &params, request).await,
+                    Err(error) => Err(Problem::parameter("path", &error.body_text())),
+                };
+                answer.unwrap_or_else(IntoResponse::into_response)
+            }
+        },
+    )
 }
 
 async fn answer(
     route: &Route,
     app: Arc<App>,
     params: &RawPathParams,
-    request: Request,
+    request: Request<Body>,
 ) -> Result<Response, Problem> {
-    let pass = admit(&app, request.headers(), route.need).await?;
+    let is_owner = request.extensions().get::<Owner>().is_some();
+    let pass = admit(&app, request.headers(), is_owner, route.need).await?;
     let path = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let workspace = (route.need == Need::Write).then(|| pass.caller.workspace.clone());
     let admitted = Admitted { app: app.clone(), pass, path, request };
@@ -73,7 +101,8 @@ fn unknown_route() -> Problem {
 }
 
 fn wrong_method() -> Problem {
-    let said = "this address takes other methods: /openapi.json lists them, and so does the header Allow";
+    let said =
+        "this address takes other methods: /openapi.json lists them, and so does the header Allow";
     Problem::new(ProblemKind::MethodNotAllowed, said)
 }
 

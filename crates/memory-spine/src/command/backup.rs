@@ -10,9 +10,8 @@ use crate::house::store_file;
 /// Copies the store into a new file.
 pub fn backup(config: &Config, arguments: &Backup) -> Result<(), Failure> {
     let file = store_file(&config.data);
-    SqliteStore::backup_of(&file, &arguments.target).map_err(|error| {
-        format!("{}: {error} ({})", file.display(), error.detail())
-    })?;
+    SqliteStore::backup_of(&file, &arguments.target)
+        .map_err(|error| format!("{}: {error} ({})", file.display(), error.detail()))?;
     println!("{} is a copy of {}", arguments.target.display(), file.display());
     Ok(())
 }

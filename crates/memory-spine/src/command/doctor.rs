@@ -21,7 +21,12 @@ pub fn examine(layers: &Layers) -> Result<(), Failure> {
         Ok(config) => config,
         Err(error) => return Err(format!("settings: {error}").into()),
     };
-    let checks = [("data", data(&config.data)), ("store", store(&config.data)), ("address", address(&config)), ("tls", tls(&config))];
+    let checks = [
+        ("data", data(&config.data)),
+        ("store", store(&config.data)),
+        ("address", address(&config)),
+        ("tls", tls(&config)),
+    ];
     let mut bad = 0;
     for (name, finding) in checks {
         match finding {
@@ -38,7 +43,9 @@ pub fn examine(layers: &Layers) -> Result<(), Failure> {
 fn data(folder: &Path) -> Finding {
     match std::fs::create_dir_all(folder).and_then(|()| tempfile_in(folder)) {
         Ok(()) => Finding::Good(format!("{} can be written to", folder.display())),
-        Err(error) => Finding::Bad(format!("{}: {error}; check its owner and mode", folder.display())),
+        Err(error) => {
+            Finding::Bad(format!("{}: {error}; check its owner and mode", folder.display()))
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod backup;
 mod doctor;
+mod keys;
 mod serve;
 mod show_config;
 
@@ -22,6 +23,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     match &cli.task {
         Task::Serve(_) => serve::serve(&Config::from_layers(&layers)?),
         Task::Config(arguments) => show_config::show(&layers, arguments),
+        Task::Keys(keys) => keys::run(&Config::from_layers(&layers)?, keys),
         Task::Backup(arguments) => backup::backup(&Config::from_layers(&layers)?, arguments),
         Task::Doctor => doctor::examine(&layers),
     }
@@ -35,9 +37,8 @@ fn layers(cli: &Cli) -> Result<Layers, ConfigError> {
         None if Path::new(FILE).exists() => layers = layers.with_file_at(Path::new(FILE))?,
         None => {}
     }
-    let readable = std::env::vars_os().filter_map(|(name, value)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    });
+    let readable = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     layers.with_variables(readable)?.with_flags(flags(cli))
 }
 

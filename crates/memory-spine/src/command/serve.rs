@@ -16,9 +16,10 @@ use crate::logging;
 pub fn serve(config: &Config) -> Result<(), Failure> {
     logging::start(config);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let house = Arc::new(House::open(&config.data).map_err(|error| {
-        format!("{}: {error} ({})", config.data.display(), error.detail())
-    })?);
+    let house = Arc::new(
+        House::open(&config.data)
+            .map_err(|error| format!("{}: {error} ({})", config.data.display(), error.detail()))?,
+    );
     let served = runtime.block_on(serve_house(config, house.clone()));
     // Whatever still runs in the background ends before the store is closed.
     runtime.shutdown_timeout(config.server.stop_time_max);

@@ -72,8 +72,10 @@ impl Layers {
     /// With what a file on disk says.
     pub fn with_file_at(self, path: &Path) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ConfigError::File { file: file.clone(), problem: error.to_string() })?;
+        let text = std::fs::read_to_string(path).map_err(|error| ConfigError::File {
+            file: file.clone(),
+            problem: error.to_string(),
+        })?;
         self.with_file(&file, &text)
     }
 
@@ -128,7 +130,8 @@ impl Layers {
     }
 
     fn unknown(&self, key: &str) -> String {
-        let shared = |known: &&String| known.chars().zip(key.chars()).filter(|(a, b)| a == b).count();
+        let shared =
+            |known: &&String| known.chars().zip(key.chars()).filter(|(a, b)| a == b).count();
         let near = self.values.keys().max_by_key(shared);
         let near = near.map(|near| format!("; `{near}` is near")).unwrap_or_default();
         format!("there is no such setting{near}")
@@ -178,7 +181,11 @@ impl Layers {
             return Err(self.expected(key, "a list of texts"));
         };
         let text = |item: &Value| item.as_str().map(str::to_owned);
-        items.iter().map(text).collect::<Option<_>>().ok_or_else(|| self.expected(key, "a list of texts"))
+        items
+            .iter()
+            .map(text)
+            .collect::<Option<_>>()
+            .ok_or_else(|| self.expected(key, "a list of texts"))
     }
 
     /// A setting that is a whole number.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use spine_server::{Settings, TlsFiles};
 use tracing::Level;
 
-pub use layers::{ConfigError, Layers, Source};
+pub use layers::{ConfigError, Layers};
 
 /// The defaults, as a file to start from.
 pub const DEFAULTS: &str = include_str!("default.toml");
@@ -43,7 +43,8 @@ impl Config {
         Ok(Self {
             data: PathBuf::from(layers.text("data")?),
             server: server(layers)?,
-            log_level: layers.parsed::<Level>("log.level", "one of error, warn, info, debug, trace")?,
+            log_level: layers
+                .parsed::<Level>("log.level", "one of error, warn, info, debug, trace")?,
             log_format: log_format(layers)?,
         })
     }
@@ -54,7 +55,8 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
     let seconds = |key| layers.whole(key, 1, 86_400).map(Duration::from_secs);
     let count = |key| layers.whole(key, 1, 1_000_000).map(|count| count as usize);
     Ok(Settings {
-        listen: layers.parsed::<SocketAddr>("listen", "an address and a port, such as 127.0.0.1:8788")?,
+        listen: layers
+            .parsed::<SocketAddr>("listen", "an address and a port, such as 127.0.0.1:8788")?,
         hosts: layers.list("hosts")?,
         origins: layers.list("origins")?,
         tls: tls(layers)?,
@@ -72,9 +74,7 @@ fn tls(layers: &Layers) -> Result<Option<TlsFiles>, ConfigError> {
     let (certificate, key) = (layers.text("tls.certificate")?, layers.text("tls.key")?);
     match (certificate.is_empty(), key.is_empty()) {
         (true, true) => Ok(None),
-        (false, false) => {
-            Ok(Some(TlsFiles { certificate: certificate.into(), key: key.into() }))
-        }
+        (false, false) => Ok(Some(TlsFiles { certificate: certificate.into(), key: key.into() })),
         (true, false) => Err(layers.error("tls.certificate", "is missing beside `tls.key`")),
         (false, true) => Err(layers.error("tls.key", "is missing beside `tls.certificate`")),
     }
@@ -93,11 +93,14 @@ mod tests {
     use super::*;
 
     fn check(file: &str, variables: &[(&str, &str)], flags: &[(&str, &str)], expect: &str) {
-        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let variables =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let found = Layers::defaults()
             .and_then(|layers| layers.with_file("spine.toml", file))
             .and_then(|layers| layers.with_variables(variables))
-            .and_then(|layers| layers.with_flags(flags.iter().map(|(key, value)| (*key, (*value).to_owned()))))
+            .and_then(|layers| {
+                layers.with_flags(flags.iter().map(|(key, value)| (*key, (*value).to_owned())))
+            })
             .and_then(|layers| Config::from_layers(&layers));
         let shown = match found {
             Ok(config) => format!("{} {}", config.server.listen, config.server.requests_max),
@@ -112,18 +115,58 @@ mod tests {
         check("listen = '127.0.0.1:1'\n[limits]\nrequests_max = 5", &[], &[], "127.0.0.1:1 5");
         let variable = ("MEMORY_SPINE_LIMITS_REQUESTS_MAX", "6");
         check("limits.requests_max = 5", &[variable], &[], "127.0.0.1:8788 6");
-        check("", &[("MEMORY_SPINE_LISTEN", "127.0.0.1:1")], &[("listen", "127.0.0.1:2")], "127.0.0.1:2 2000");
+        check(
+            "",
+            &[("MEMORY_SPINE_LISTEN", "127.0.0.1:1")],
+            &[("listen", "127.0.0.1:2")],
+            "127.0.0.1:2 2000",
+        );
     }
 
     #[test]
     fn every_error_names_the_setting_and_where_it_came_from() {
-        check("limits.request_max = 5", &[], &[], "`limits.request_max` in spine.toml: there is no such setting; `limits.requests_max` is near");
-        check("limits.requests_max = 'many'", &[], &[], "`limits.requests_max` in spine.toml: expected a whole number from 1 to 1000000, got \"many\"");
-        check("limits.requests_max = 0", &[], &[], "`limits.requests_max` in spine.toml: expected a whole number from 1 to 1000000, got 0");
-        check("", &[("MEMORY_SPINE_LISTEN", "nowhere")], &[], "`listen` from MEMORY_SPINE_LISTEN: expected an address and a port, such as 127.0.0.1:8788, got \"nowhere\"");
-        check("", &[], &[("listen", "x")], "`listen` from --listen: expected an address and a port, such as 127.0.0.1:8788, got \"x\"");
-        check("tls.key = 'k.pem'", &[], &[], "`tls.certificate` in the defaults: is missing beside `tls.key`");
-        check("hosts = 'a'", &[], &[], "`hosts` in spine.toml: expected a list of texts, got \"a\"");
+        check(
+            "limits.request_max = 5",
+            &[],
+            &[],
+            "`limits.request_max` in spine.toml: there is no such setting; `limits.requests_max` is near",
+        );
+        check(
+            "limits.requests_max = 'many'",
+            &[],
+            &[],
+            "`limits.requests_max` in spine.toml: expected a whole number from 1 to 1000000, got \"many\"",
+        );
+        check(
+            "limits.requests_max = 0",
+            &[],
+            &[],
+            "`limits.requests_max` in spine.toml: expected a whole number from 1 to 1000000, got 0",
+        );
+        check(
+            "",
+            &[("MEMORY_SPINE_LISTEN", "nowhere")],
+            &[],
+            "`listen` from MEMORY_SPINE_LISTEN: expected an address and a port, such as 127.0.0.1:8788, got \"nowhere\"",
+        );
+        check(
+            "",
+            &[],
+            &[("listen", "x")],
+            "`listen` from --listen: expected an address and a port, such as 127.0.0.1:8788, got \"x\"",
+        );
+        check(
+            "tls.key = 'k.pem'",
+            &[],
+            &[],
+            "`tls.certificate` in the defaults: is missing beside `tls.key`",
+        );
+        check(
+            "hosts = 'a'",
+            &[],
+            &[],
+            "`hosts` in spine.toml: expected a list of texts, got \"a\"",
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Sending: from an envelope to a delivery in somebody's queue. Sending returns when that is on disk.
 
 use serde::{Deserialize, Serialize};
-use spine_protocol::{AgentName, DeliveryId, EnvelopeId, Priority};
+use spine_protocol::{AgentName, DeliveryId, Digest, EnvelopeId, Priority};
 use spine_store::{
     Applied, Change, Command, DeliveryState, EventDraft, IdempotencyRecord, OrderKey, Put, UnixMs,
 };
@@ -95,6 +95,17 @@ impl Deliveries {
         request: HandoffRequest,
         options: SendOptions,
     ) -> Result<(Assembled, Delivery)> {
+        self.hand_off_noting(caller, request, options, None).await
+    }
+
+    /// The same, with a note in the log.
+    pub(super) async fn hand_off_noting(
+        &self,
+        caller: &Caller,
+        request: HandoffRequest,
+        options: SendOptions,
+        note: Option<EventDraft>,
+    ) -> Result<(Assembled, Delivery)> {
         let digest = request_digest("hand_off", &(&caller.agent, &request, &options));
         if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
             check_same(&known, &digest)?;
@@ -102,15 +113,39 @@ impl Deliveries {
         }
         let request = self.with_target_budget(caller, request).await?;
         let made = self.handoffs.prepare(caller, request).await?;
+        let sent = self.send_new(caller, &made, options, Some(digest)).await?;
+        Ok((made, sent))
+    }
+
+    /// Stores an envelope that was prepared and sends it, in one step.
+    pub async fn send_assembled(
+        &self,
+        caller: &Caller,
+        made: &Assembled,
+        options: SendOptions,
+    ) -> Result<Delivery> {
+        self.send_new(caller, made, options, None).await
+    }
+
+    async fn send_new(
+        &self,
+        caller: &Caller,
+        made: &Assembled,
+        options: SendOptions,
+        request: Option<Digest>,
+    ) -> Result<Delivery> {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
         command.puts.push(made.put()?);
         command.events.push(made.event(caller));
+        command.events.extend(note.map(|note| made.noted(note)));
         let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
         let sent = self.plan(caller, vec![sending], &mut command).await?;
         let ids: Vec<DeliveryId> = sent.iter().map(|delivery| delivery.row.id).collect();
-        command.idempotency = idempotency::record(caller, digest, &ids, command.at);
+        let at = command.at;
+        command.idempotency =
+            request.and_then(|digest| idempotency::record(caller, digest, &ids, at));
         let sent = self.commit_sent(caller, command, sent).await?.pop();
-        sent.map(|sent| (made, sent)).ok_or(DeliveryError::Contended)
+        sent.ok_or(DeliveryError::Contended)
     }
 
     /// The budget that the target is registered with counts where the call gives none.

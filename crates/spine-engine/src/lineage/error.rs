@@ -16,7 +16,9 @@ pub enum LineageError {
         id: EnvelopeId,
     },
     /// Only a skeleton is left.
-    #[error("envelope {id} was pruned, as retention asks: only its id, digest, parents and hop are kept")]
+    #[error(
+        "envelope {id} was pruned, as retention asks: only its id, digest, parents and hop are kept"
+    )]
     Pruned {
         /// Its id.
         id: EnvelopeId,
@@ -34,7 +36,9 @@ pub enum LineageError {
         workspace: WorkspaceName,
     },
     /// A lineage that is not read at once.
-    #[error("the lineage of {root} has more than {LINEAGE_ENVELOPES_MAX} envelopes: read them one by one")]
+    #[error(
+        "the lineage of {root} has more than {LINEAGE_ENVELOPES_MAX} envelopes: read them one by one"
+    )]
     TooLong {
         /// Its root.
         root: EnvelopeId,

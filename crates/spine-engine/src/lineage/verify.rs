@@ -31,7 +31,7 @@ impl Lineages {
                 limit: PAGE_ROWS_MAX,
             };
             loop {
-                let page = self.store.events(&caller.workspace, query.clone()).await?;
+                let page = self.store.events_of(&caller.workspace, query.clone()).await?;
                 witnesses.extend(page.items.iter().filter_map(witness));
                 match page.next {
                     Some(next) => query.after = next,

@@ -37,7 +37,8 @@ fn host_of<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
 }
 
 fn without_port(host: &str) -> &str {
-    let end = if host.starts_with('[') { host.find(']').map(|end| end + 1) } else { host.find(':') };
+    let end =
+        if host.starts_with('[') { host.find(']').map(|end| end + 1) } else { host.find(':') };
     end.and_then(|end| host.get(..end)).unwrap_or(host)
 }
 

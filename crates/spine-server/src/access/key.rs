@@ -162,7 +162,9 @@ impl Key {
     pub fn agents(&self) -> Vec<&AgentName> {
         let agent = |scope: &'_ Scope| matches!(scope, Scope::Agent(_));
         let named = self.scopes.iter().filter(|scope| agent(scope));
-        named.filter_map(|scope| if let Scope::Agent(name) = scope { Some(name) } else { None }).collect()
+        named
+            .filter_map(|scope| if let Scope::Agent(name) = scope { Some(name) } else { None })
+            .collect()
     }
 
     /// Takes a new secret; the old ones are good for the time of grace and no longer.
@@ -267,7 +269,9 @@ mod tests {
     fn a_key_is_taken_apart_or_refused() {
         let whole = spelled(&new_id().unwrap(), &new_secret().unwrap());
         assert!(Token::parse(&whole).is_some());
-        for wrong in ["", "msk_", "msk_1_2", &whole[1..], &format!("{whole}0"), &whole.to_uppercase()] {
+        for wrong in
+            ["", "msk_", "msk_1_2", &whole[1..], &format!("{whole}0"), &whole.to_uppercase()]
+        {
             assert!(Token::parse(wrong).is_none(), "{wrong}");
         }
     }

@@ -59,7 +59,11 @@ impl Keyring {
         let parsed = Token::parse(token).ok_or_else(refused)?;
         let key = self.find(parsed.id).await?.ok_or_else(refused)?;
         let now = self.store.now();
-        if key.is_live(now) && key.has_secret(parsed.secret, now) { Ok(key) } else { Err(refused()) }
+        if key.is_live(now) && key.has_secret(parsed.secret, now) {
+            Ok(key)
+        } else {
+            Err(refused())
+        }
     }
 
     /// One that was used a moment ago is not read again; a revocation here is seen at once.
@@ -204,12 +208,18 @@ fn no_randomness(error: getrandom::Error) -> Problem {
 /// What a key must allow, and where.
 pub fn check_grant(key: &Key, need: Need, workspace: &WorkspaceName) -> Result<(), Problem> {
     if !key.grants(need) {
-        let said = format!("this needs the scope `{need}`, which the key does not have: use another key");
-        return Err(Problem::new(ProblemKind::Forbidden, said).with("needed_scope", need.to_string()));
+        let said =
+            format!("this needs the scope `{need}`, which the key does not have: use another key");
+        return Err(
+            Problem::new(ProblemKind::Forbidden, said).with("needed_scope", need.to_string())
+        );
     }
     if !key.covers(workspace) {
-        let said = "the key is not for this workspace: use another key, or name a workspace of this one";
-        return Err(Problem::new(ProblemKind::Forbidden, said).with("parameter", super::WORKSPACE_HEADER));
+        let said =
+            "the key is not for this workspace: use another key, or name a workspace of this one";
+        return Err(
+            Problem::new(ProblemKind::Forbidden, said).with("parameter", super::WORKSPACE_HEADER)
+        );
     }
     Ok(())
 }

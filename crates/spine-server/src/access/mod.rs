@@ -31,6 +31,9 @@ pub const AGENT_HEADER: &str = "memory-spine-agent";
 /// The header that makes a repeated write recognisable.
 pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 
+/// The header that names the delivery that somebody works on.
+pub const DELIVERY_HEADER: &str = "memory-spine-delivery";
+
 /// What a route asks of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
@@ -71,12 +74,21 @@ impl Pass {
     }
 }
 
+/// Marks a request that did not come over the network, but from somebody who has the data itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner;
+
 /// Lets a request in, or says why not.
-pub async fn admit(app: &App, headers: &HeaderMap, need: Need) -> Result<Pass, Problem> {
+pub async fn admit(
+    app: &App,
+    headers: &HeaderMap,
+    is_owner: bool,
+    need: Need,
+) -> Result<Pass, Problem> {
     if need == Need::Nothing {
         return Ok(Pass { caller: Caller::of(default_workspace()?), key: None });
     }
-    let key = shown_key(app, headers).await?;
+    let key = if is_owner { None } else { shown_key(app, headers).await? };
     let workspace = workspace_of(headers, key.as_deref())?;
     if let Some(key) = &key {
         check_rate(app, key)?;
@@ -124,7 +136,9 @@ fn agent_of(headers: &HeaderMap, key: Option<&Key>) -> Result<Option<AgentName>,
     match (allowed.as_slice(), said) {
         ([], said) => Ok(said),
         ([only], None) => Ok(Some((*only).clone())),
-        (_, None) => Err(Problem::parameter(AGENT_HEADER, "the key names several agents: say which")),
+        (_, None) => {
+            Err(Problem::parameter(AGENT_HEADER, "the key names several agents: say which"))
+        }
         (several, Some(said)) if several.contains(&&said) => Ok(Some(said)),
         (_, Some(_)) => {
             let detail = "the key names another agent: leave the header out, or use another key";

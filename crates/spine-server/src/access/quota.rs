@@ -104,14 +104,16 @@ impl Quotas {
             return Ok(());
         }
         let usage = self.usage(workspace).await?;
-        let over = |max: Option<u64>, used: u64, more: u64| max.is_some_and(|max| used + more > max);
+        let over =
+            |max: Option<u64>, used: u64, more: u64| max.is_some_and(|max| used + more > max);
         if over(quota.memories_max, usage.memories, more.memories) {
             return Err(used_up("memories", usage.memories, quota.memories_max));
         }
         if over(quota.bytes_max, usage.bytes, more.bytes) {
             return Err(used_up("bytes", usage.bytes, quota.bytes_max));
         }
-        if let Some(usage) = self.known().get_mut(workspace).and_then(|known| known.usage.as_mut()) {
+        if let Some(usage) = self.known().get_mut(workspace).and_then(|known| known.usage.as_mut())
+        {
             usage.memories += more.memories;
             usage.bytes += more.bytes;
         }
@@ -122,7 +124,8 @@ impl Quotas {
     pub async fn admit_handoff(&self, workspace: &WorkspaceName) -> Result<(), Problem> {
         let Some(per_s) = self.current(workspace).await?.handoffs_per_s else { return Ok(()) };
         self.rates.take(workspace.as_str(), per_s.max(1), Instant::now()).map_err(|wait_s| {
-            let said = format!("the workspace may make {per_s} handoffs a second: go on more slowly");
+            let said =
+                format!("the workspace may make {per_s} handoffs a second: go on more slowly");
             let problem = Problem::new(ProblemKind::QuotaExceeded, said);
             problem.with("quota", "handoffs_per_s").retry_after(wait_s.ceil() as u64)
         })
@@ -180,7 +183,9 @@ fn record_key() -> Result<RecordKey, StoreError> {
 
 fn used_up(what: &str, used: u64, max: Option<u64>) -> Problem {
     let max = max.unwrap_or_default();
-    let said = format!("the workspace holds {used} of {max} {what}: delete some, or have the quota raised");
+    let said = format!(
+        "the workspace holds {used} of {max} {what}: delete some, or have the quota raised"
+    );
     let problem = Problem::new(ProblemKind::QuotaExceeded, said).with("quota", what);
     problem.with("used", used).with("max", max).retry_after(QUOTA_RETRY_AFTER_S)
 }

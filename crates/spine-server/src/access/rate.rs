@@ -18,7 +18,8 @@ pub struct Rates(Mutex<HashMap<String, Bucket>>);
 impl Rates {
     /// Takes one, or says after how many seconds there is one again.
     pub fn take(&self, name: &str, per_s: u32, now: Instant) -> Result<(), f64> {
-        let (rate, mut buckets) = (f64::from(per_s), self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let (rate, mut buckets) =
+            (f64::from(per_s), self.0.lock().unwrap_or_else(PoisonError::into_inner));
         if buckets.len() >= RATES_COUNTED_MAX {
             // Whoever has not asked for a second has a full bucket, and needs none.
             buckets.retain(|_, bucket| now.saturating_duration_since(bucket.at).as_secs() < 1);

@@ -132,7 +132,9 @@ pub async fn create_key(call: Call<(), (), KeyBody>) -> Result<Created<IssuedDoc
 
 /// An admin of some workspaces has no say over others.
 fn check_within(pass: &Pass, key: &Key) -> Result<(), Problem> {
-    let Some(own) = pass.key.as_ref().and_then(|own| own.workspaces.as_ref()) else { return Ok(()) };
+    let Some(own) = pass.key.as_ref().and_then(|own| own.workspaces.as_ref()) else {
+        return Ok(());
+    };
     let is_within = |all: &Vec<WorkspaceName>| all.iter().all(|one| own.contains(one));
     if key.workspaces.as_ref().is_some_and(is_within) {
         return Ok(());

@@ -2,20 +2,21 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream, StreamExt};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use spine_protocol::WorkspaceName;
-use spine_store::{Change, EventQuery};
+use spine_store::Change;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::page_rows;
+use super::{page_rows, place_to_wait};
 use crate::App;
 use crate::access::named;
-use crate::limits::{EVENTS_KEEP_ALIVE, EVENTS_ROWS, FULL_RETRY_AFTER_S};
-use crate::problem::{Problem, ProblemKind};
+use crate::limits::{EVENTS_KEEP_ALIVE, EVENTS_ROWS};
+use crate::problem::Problem;
 use crate::route::{Call, Json, Output};
 use crate::wake::Listener;
 use crate::wire::cursor;
@@ -26,9 +27,7 @@ const LIST: &str = "audit";
 pub async fn audit(call: Call<(), PageQuery, ()>) -> Result<Json<AuditDocument>, Problem> {
     let after: Option<u64> = cursor::decode(LIST, call.query.cursor.as_deref())?;
     let (limit, workspace) = (page_rows(call.query.limit)?, &call.pass.caller.workspace);
-    let after = Change(after.unwrap_or(0));
-    let query = EventQuery { after, limit, ..EventQuery::default() };
-    let page = call.app.store.events(workspace, query).await?;
+    let page = call.app.store.events(workspace, Change(after.unwrap_or(0)), limit).await?;
     let next_cursor = page.next.map(|change| cursor::encode(LIST, change.0));
     let events = page.items.into_iter().map(Into::into).collect();
     Ok(Json::of(AuditDocument { events, next_cursor }))
@@ -43,7 +42,9 @@ impl Output for EventStream {
     fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
         // Each message's data; the description of the API has no word for the stream itself.
         EventDocument::json_schema(generator);
-        Some(schemars::json_schema!({"type": "string", "description": "Server-sent events: `id` is the change, `event` the kind, `data` an event as JSON."}))
+        Some(
+            schemars::json_schema!({"type": "string", "description": "Server-sent events: `id` is the change, `event` the kind, `data` an event as JSON."}),
+        )
     }
 
     fn respond(self) -> Result<Response, Problem> {
@@ -52,10 +53,7 @@ impl Output for EventStream {
 }
 
 pub async fn events(call: Call<(), EventsQuery, ()>) -> Result<EventStream, Problem> {
-    let place = call.app.streams.clone().try_acquire_owned().map_err(|_| {
-        let said = "as many streams are open as the server takes: close some, or try again later";
-        Problem::new(ProblemKind::Overloaded, said).retry_after(FULL_RETRY_AFTER_S)
-    })?;
+    let place = place_to_wait(&call.app, Duration::MAX)?;
     let workspace = call.pass.caller.workspace.clone();
     // Before the first look, so that nothing happens unheard between the two.
     let listener = call.app.wake.listen(workspace.clone());
@@ -77,7 +75,7 @@ struct Follower {
     workspace: WorkspaceName,
     after: Change,
     listener: Listener,
-    _place: OwnedSemaphorePermit,
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Follower {
@@ -92,10 +90,12 @@ impl Follower {
 
     async fn next_batch(&mut self) -> Option<Vec<Message>> {
         loop {
-            let query =
-                EventQuery { after: self.after, limit: EVENTS_ROWS, ..EventQuery::default() };
-            let read = self.app.store.events(&self.workspace, query).await;
-            let page = read.inspect_err(|error| tracing::warn!(detail = error.detail(), "an event stream ends")).ok()?;
+            let read = self.app.store.events(&self.workspace, self.after, EVENTS_ROWS).await;
+            let page = read
+                .inspect_err(|error| {
+                    tracing::warn!(detail = error.detail(), "an event stream ends")
+                })
+                .ok()?;
             if let Some(last) = page.items.last() {
                 self.after = last.change;
                 return Some(page.items.into_iter().filter_map(message).collect());

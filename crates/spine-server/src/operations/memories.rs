@@ -66,12 +66,15 @@ pub async fn store(
 
 fn used_by(items: &[MemoryBody]) -> Usage {
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let bytes = |item: &MemoryBody| item.content.len() + length(&item.title) + length(&item.summary);
+    let bytes =
+        |item: &MemoryBody| item.content.len() + length(&item.title) + length(&item.summary);
     let total: usize = items.iter().map(bytes).sum();
     Usage { memories: items.len() as u64, bytes: total as u64 }
 }
 
-pub async fn list(call: Call<(), MemoryListQuery, ()>) -> Result<Json<MemoryListDocument>, Problem> {
+pub async fn list(
+    call: Call<(), MemoryListQuery, ()>,
+) -> Result<Json<MemoryListDocument>, Problem> {
     let query = call.query;
     if !query.ids.is_empty() {
         let lookups = call.app.memories.get_many(&call.pass.caller, query.ids).await?;

@@ -67,5 +67,7 @@ impl Output for Page {
 }
 
 pub async fn front(_: Call<(), (), ()>) -> Result<Page, Problem> {
-    Ok(Page("Memory Spine is running. The dashboard is not built; the API is described at /openapi.json.\n"))
+    Ok(Page(
+        "Memory Spine is running. The dashboard is not built; the API is described at /openapi.json.\n",
+    ))
 }

@@ -73,8 +73,7 @@ impl Shape {
         let mut members: Map<String, Value> = Map::new();
         for (name, text) in pairs {
             let spelling = self.fields.get(&name).copied();
-            let spelling =
-                spelling.ok_or_else(|| ReadError::at(pointer(&name), self.unknown()))?;
+            let spelling = spelling.ok_or_else(|| ReadError::at(pointer(&name), self.unknown()))?;
             let value = spelled(spelling, text);
             match members.get_mut(&name) {
                 Some(Value::Array(items)) if spelling == Spelling::List => items.push(value),
@@ -177,7 +176,10 @@ mod tests {
     fn an_address_is_read_by_the_schema() {
         check("", "None [] None");
         check("limit=5&tags=a&tags=7&explain=true", "Some(5) [\"a\", \"7\"] Some(true)");
-        check("limit=x", "limit: invalid type: string \"x\", expected a whole number from 0 to 4294967295");
+        check(
+            "limit=x",
+            "limit: invalid type: string \"x\", expected a whole number from 0 to 4294967295",
+        );
         check("limit=1&limit=2", "limit: expected once, got twice");
         check("lmit=1", "lmit: there is no such field; known are explain, limit, tags");
     }

@@ -125,11 +125,14 @@ fn operation(route: &Route, described: Described, problem: &Value) -> Value {
     });
     let mut parameters = described.path;
     parameters.extend(described.query);
-    parameters.extend(headers_of(route).map(|name| json!({"$ref": format!("#/components/parameters/{name}")})));
+    parameters.extend(
+        headers_of(route).map(|name| json!({"$ref": format!("#/components/parameters/{name}")})),
+    );
     if let Some(members) = operation.as_object_mut() {
         members.insert("parameters".to_owned(), parameters.into());
         if let Some(schema) = described.body {
-            let body = json!({"required": true, "content": {"application/json": {"schema": schema}}});
+            let body =
+                json!({"required": true, "content": {"application/json": {"schema": schema}}});
             members.insert("requestBody".to_owned(), body);
         }
         if route.need != Need::Nothing {
@@ -159,19 +162,24 @@ fn headers_of(route: &Route) -> impl Iterator<Item = &'static str> {
     let is_one_memory = route.path == "/v1/memories/{id}" && route.need == Need::Write;
     let if_match = is_one_memory.then_some("IfMatch");
     let resume = (route.path == "/v1/events").then_some("LastEventId");
-    [workspace, agent, idempotency, if_match, resume].into_iter().flatten()
+    let hands_off = matches!(route.id, "make_envelope" | "hand_off");
+    let delivery = hands_off.then_some("Delivery");
+    [workspace, agent, idempotency, if_match, resume, delivery].into_iter().flatten()
 }
 
 fn header_parameters() -> Value {
-    let header = |name: &str, says: &str, pattern: &str, example: &str| json!({
-        "name": name, "in": "header", "required": false, "description": says,
-        "schema": {"type": "string", "pattern": pattern}, "example": example,
-    });
+    let header = |name: &str, says: &str, pattern: &str, example: &str| {
+        json!({
+            "name": name, "in": "header", "required": false, "description": says,
+            "schema": {"type": "string", "pattern": pattern}, "example": example,
+        })
+    };
     let name = "^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}$";
     json!({
         "Workspace": header("Memory-Spine-Workspace", "The workspace; `default` if not said.", name, "default"),
         "Agent": header("Memory-Spine-Agent", "The agent that asks; a key that names one decides.", name, "analyst"),
         "IdempotencyKey": header("Idempotency-Key", "Makes a repeated request give the first one's answer, for 24 hours.", "^[ -~]{1,255}$", "order-17-step-3"),
+        "Delivery": header("Memory-Spine-Delivery", "The delivery that the caller works on: what it hands off follows that one's envelope.", "^dlv_[0-7][0-9A-HJKMNP-TV-Z]{25}$", "dlv_01JHX5C3Q8V6YQJ2ZD0M4T7N9R"),
         "IfMatch": header("If-Match", "The version that the caller has read, as in its ETag.", "^\"[0-9]+\"$", "\"1\""),
         "LastEventId": header("Last-Event-ID", "Go on behind this event.", "^[0-9]{1,15}$", "17"),
     })

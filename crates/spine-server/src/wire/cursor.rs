@@ -12,7 +12,10 @@ pub fn encode(list: &str, place: impl std::fmt::Display) -> String {
 }
 
 /// The place in a list, from the cursor that it gave.
-pub fn decode<T: std::str::FromStr>(list: &str, cursor: Option<&str>) -> Result<Option<T>, Problem> {
+pub fn decode<T: std::str::FromStr>(
+    list: &str,
+    cursor: Option<&str>,
+) -> Result<Option<T>, Problem> {
     let Some(cursor) = cursor else { return Ok(None) };
     let place = Some(cursor)
         .filter(|cursor| cursor.len() <= CURSOR_BYTES_MAX)

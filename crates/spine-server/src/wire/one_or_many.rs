@@ -42,7 +42,8 @@ impl<T: Listed> JsonSchema for OneOrMany<T> {
 
 impl<T: Listed> Input for OneOrMany<T> {
     fn read(value: &Value) -> Result<Self, ReadError> {
-        let Some(members) = value.as_object().filter(|members| members.contains_key(T::LIST)) else {
+        let Some(members) = value.as_object().filter(|members| members.contains_key(T::LIST))
+        else {
             return Ok(Self { items: vec![from_value(value)?], is_list: false });
         };
         if let Some(name) = members.keys().find(|name| *name != T::LIST) {

@@ -1,0 +1,90 @@
+//! The smallest client: one connection for one request, so that a test says exactly what is sent.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: String,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.headers.lines().filter_map(|line| line.split_once(": "));
+        lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+
+    /// `status type`, which is what most tests are about.
+    pub fn problem(&self) -> String {
+        let body = self.json();
+        format!("{} {}", self.status, body["type"].as_str().unwrap_or("-"))
+    }
+}
+
+/// Sends one request.
+pub fn send(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut head = format!(
+        "{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n",
+        body.len()
+    );
+    let has = |name: &str| headers.iter().any(|(found, _)| found.eq_ignore_ascii_case(name));
+    if !has("host") {
+        head.push_str(&format!("host: {address}\r\n"));
+    }
+    if !has("content-type") && !body.is_empty() {
+        head.push_str("content-type: application/json\r\n");
+    }
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    // A server that refuses early closes while the rest is still being sent.
+    let _ = stream.write_all(body);
+    let mut received = Vec::new();
+    let _ = stream.read_to_end(&mut received);
+    parsed(&received)
+}
+
+fn parsed(received: &[u8]) -> Answer {
+    let end = received.windows(4).position(|part| part == b"\r\n\r\n");
+    let end = end.unwrap_or_else(|| panic!("no answer: {:?}", String::from_utf8_lossy(received)));
+    let headers = String::from_utf8(received[..end].to_vec()).unwrap();
+    let status = headers.split(' ').nth(1).unwrap().parse().unwrap();
+    let mut answer = Answer { status, headers, body: received[end + 4..].to_vec() };
+    if answer.header("transfer-encoding") == Some("chunked") {
+        answer.body = unchunked(&answer.body);
+    }
+    answer
+}
+
+fn unchunked(mut rest: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Some(end) = rest.windows(2).position(|part| part == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&rest[..end]).unwrap(), 16).unwrap();
+        if size == 0 {
+            break;
+        }
+        body.extend_from_slice(&rest[end + 2..end + 2 + size]);
+        rest = &rest[end + 4 + size..];
+    }
+    body
+}

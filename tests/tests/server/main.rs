@@ -1,0 +1,19 @@
+//! The server as its users meet it: the real program, over HTTP.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod access;
+mod bad_input;
+mod delivery;
+mod events;
+mod happy;
+mod hostile;
+mod http;
+mod idempotency;
+mod process;
+mod stop;
