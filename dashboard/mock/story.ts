@@ -1,5 +1,6 @@
 // A night's worth of work for the default workspace: a payment integration, a release that goes wrong, dead letters.
 
+import type { Delivery } from "../src/api/types.ts";
 import { HOSTILE } from "./hostile.ts";
 import type { World } from "./world.ts";
 
@@ -16,8 +17,8 @@ const NOTES: [string, string, string[]][] = [
   ["Customer asked for SEPA", "Subject user:123 wants SEPA direct debit next to cards, in time for the June billing run.", ["request"]],
 ];
 
-function work(world: World, agent: string, result: { [name: string]: string | number | boolean }, action: string) {
-  const taken = world.lease(agent, `${agent}-7f9c`);
+function work(world: World, { agent, id }: Delivery, result: { [name: string]: string | number | boolean }, action: string) {
+  const taken = world.lease(agent, `${agent}-7f9c`, id);
   if (!taken) return null;
   world.accept(taken.delivery);
   return world.end(taken.delivery, "done", "done", { action, why: "as asked" }, result);
@@ -35,20 +36,17 @@ function memories(world: World): void {
 function fanOut(world: World): void {
   const intent = "Integrate the payment gateway so that customers can pay by card and by SEPA, before the June billing run.";
   const first = world.assemble({ target_agent: "researcher", task_summary: "Find out what the gateway asks of us: limits, signatures, refunds.", intent, constraints: { language: "python", "no card numbers": true, deadline: "2026-05-28" }, memory_refs: ["ms-1", "ms-2"] }, "analyst");
-  world.send(first, {});
-  work(world, "researcher", { findings: 6 }, "gathered the gateway's documentation");
+  work(world, world.send(first, {}), { findings: 6 }, "gathered the gateway's documentation");
   const second = world.assemble({ parent: first.id, target_agent: "code-generator", task_summary: "Write the client from the findings in ms-1 to ms-4. Keep to the limits.", memory_refs: ["ms-1", "ms-2", "ms-3", "ms-4", "ms-9999"], state: { progress: ["documentation read"], decisions: [{ what: "one client for cards and SEPA", why: "the flows share tokens", by: "researcher" }], remaining: ["client", "review", "release"] }, execution_history: [{ agent: "researcher", action: "gathered API docs", why: "the wiki is stale", memory_id: "ms-1", hop: 1 }], max_tokens: 600 }, "researcher");
-  world.send(second, { fallbacks: ["code-generator-eu"] });
-  work(world, "code-generator", { files: 7, tests: 31 }, "wrote the client");
+  work(world, world.send(second, { fallbacks: ["code-generator-eu"] }), { files: 7, tests: 31 }, "wrote the client");
   const reviews = ["security-reviewer", "api-reviewer", "cost-reviewer"].map((target, index) => {
     const one = world.assemble({ parent: second.id, target_agent: target, task_summary: ["Look for secrets, replay and signature mistakes.", "Compare every call with the gateway's documentation.", "Estimate calls per billing run and what they cost."][index] ?? "", memory_refs: ["ms-1", "ms-4"], ...(index === 2 ? { waive: { deadline: "cost estimates may come after the release" } } : {}) }, "code-generator");
-    world.send(one, {});
-    if (index < 2) work(world, target, { approved: index === 0, remarks: index }, "reviewed");
+    const sent = world.send(one, {});
+    if (index < 2) work(world, sent, { approved: index === 0, remarks: index }, "reviewed");
     return one;
   });
   const join = world.assemble({ parents: reviews.map((one) => one.id), target_agent: "release-manager", task_summary: "Weigh the three reviews and release, or send it back with reasons.", memory_refs: ["ms-7"], state: { progress: ["two of three reviews are in"], open_questions: [{ question: "Is 21 minutes of error budget enough?", answer: null }] } }, "code-generator");
-  world.send(join, {});
-  const taken = world.lease("release-manager", "release-manager-2");
+  const taken = world.lease("release-manager", "release-manager-2", world.send(join, {}).id);
   if (taken) world.change(world.accept(taken.delivery), "progress", { progress: [{ at: world.now(), note: "two reviews read", percent: 60 }] });
 }
 
@@ -61,7 +59,7 @@ function failures(world: World, minutesAgo: (minutes: number) => void): void {
     const delivery = world.send(envelope, {});
     const reason = REASONS[i % REASONS.length] ?? "";
     for (let attempt = 0; attempt < 3; attempt++) {
-      const taken = i % 4 ? world.lease(delivery.agent, `${delivery.agent}-${attempt}`) : null;
+      const taken = i % 4 ? world.lease(delivery.agent, `${delivery.agent}-${attempt}`, delivery.id) : null;
       world.fail(delivery, taken ? (attempt === 1 ? "lease_expired" : "nacked") : "not_taken", taken ? reason : null);
     }
   }
@@ -72,13 +70,13 @@ function traffic(world: World, minutesAgo: (minutes: number) => void): void {
   for (let i = 0; i < 240; i++) {
     minutesAgo(58 - i * 0.24);
     const [from, to] = ways[i % ways.length] ?? ["planner", "researcher"];
-    world.send(world.assemble({ target_agent: to, task_summary: `Ticket ${2200 + i}: ${["find the cause", "answer the customer", "write a test"][i % 3]}.`, memory_refs: ["ms-5"] }, from), {});
+    const sent = world.send(world.assemble({ target_agent: to, task_summary: `Ticket ${2200 + i}: ${["find the cause", "answer the customer", "write a test"][i % 3]}.`, memory_refs: ["ms-5"] }, from), {});
     if (i % 23 === 7) {
-      const taken = world.lease(to, `${to}-1`);
+      const taken = world.lease(to, `${to}-1`, sent.id);
       if (taken) world.end(taken.delivery, "rejected", "rejected", { reason: "not mine", question: "Is this for the billing team?" });
     } else if (i < 228) {
       minutesAgo(58 - i * 0.24 - 0.02);
-      work(world, to, { ok: true }, "handled");
+      work(world, sent, { ok: true }, "handled");
     }
   }
 }
@@ -111,8 +109,9 @@ export function tell(world: World): void {
   world.channels.set("incidents", { name: "incidents", subscribers: ["support", "triage"] });
   world.pipelines.set("billing", { name: "billing", steps: [{ agent: "billing", next: [{ to: "invoice-writer" }] }, { agent: "invoice-writer", next: [{ to: "translator", when: { at: "/language", equals: "en", not: true } }] }, { agent: "translator" }] });
   minutesAgo(3);
-  world.publish("releases", world.assemble({ target_agent: "broadcast", task_summary: "Roll out 2.14.0 region by region.", memory_refs: ["ms-5"] }, "release-manager"), { join: { need: 2, handoff: { target_agent: "release-manager" } } }, "release-manager");
-  work(world, "deploy-eu", { version: "2.14.0" }, "rolled out");
+  const published = world.publish("releases", world.assemble({ target_agent: "broadcast", task_summary: "Roll out 2.14.0 region by region.", memory_refs: ["ms-5"] }, "release-manager"), { join: { need: 2, handoff: { target_agent: "release-manager" } } }, "release-manager");
+  const first = published.deliveries[0];
+  if (first) work(world, first, { version: "2.14.0" }, "rolled out");
   alerts(world, minutesAgo);
   world.clock = Date.now;
 }

@@ -240,9 +240,9 @@ export class World {
     return delivery;
   }
 
-  lease(name: string, holder: string | null): { delivery: Delivery; lease: string } | null {
+  lease(name: string, holder: string | null, only: string | null = null): { delivery: Delivery; lease: string } | null {
     if (this.agents.get(name)?.paused) return null;
-    const next = [...this.deliveries.values()].find((one) => one.agent === name && one.state === "pending");
+    const next = [...this.deliveries.values()].find((one) => one.agent === name && one.state === "pending" && (!only || one.id === only));
     if (!next) return null;
     const token = `lse_${ulid(this.clock())}`;
     this.leases.set(next.id, token);

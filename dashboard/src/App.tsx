@@ -15,6 +15,7 @@ import { OverviewPage } from "./pages/Overview.tsx";
 import { ParkedPage } from "./pages/Parked.tsx";
 import { SessionDialog, SessionPage } from "./pages/Session.tsx";
 import { Help } from "./ui/Help.tsx";
+import { Icon } from "./ui/Icon.tsx";
 import { Line } from "./ui/Inert.tsx";
 import { PAGES, helpShown } from "./ui/keys.ts";
 import { linkTo, place } from "./ui/route.ts";
@@ -65,9 +66,9 @@ function Verdict() {
 function Navigation() {
   return (
     <nav aria-label="Pages">
-      {PAGES.map(({ page, label, key, glyph }) => (
+      {PAGES.map(({ page, label, key }) => (
         <a key={page} href={linkTo(page)} aria-current={place.value.page === page ? "page" : undefined} title={`${label} (g ${key})`}>
-          <span class="nav-glyph" aria-hidden="true">{glyph}</span><span class="nav-label">{label}</span>
+          <Icon name={page} /><span class="nav-label">{label}</span>
         </a>
       ))}
     </nav>

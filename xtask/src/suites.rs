@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::command::{Failure, cargo, metadata, run, target_folder, workspace};
-use crate::{python, schemathesis};
+use crate::{dashboard, python, schemathesis};
 
 /// How large the numbers are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,11 +19,14 @@ pub enum Scale {
 type Suite = (&'static str, fn(Scale) -> Result<(), Failure>);
 
 const SUITES: &[Suite] = &[
+    // First, since the server is built with it inside.
+    ("dashboard", dashboard::suite),
     ("formatting", formatting),
     ("lints", lints),
     ("tools", tools),
     ("rust", rust),
     ("description of the API", schemathesis::run_suite),
+    ("browser", dashboard::browser_suite),
     ("independent digests", digests),
     ("independent token counts", token_counts),
     ("independent schemas", schemas),

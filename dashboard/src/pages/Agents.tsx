@@ -28,6 +28,12 @@ function AgentLine({ agent }: { agent: Agent }) {
   );
 }
 
+/** Whoever needs a person first, then by what waits. */
+export function troubledFirst(agents: Agent[]): Agent[] {
+  const rank = (agent: Agent) => (agent.breaker.state === "closed" ? (agent.paused ? 1 : 2) : 0);
+  return [...agents].sort((a, b) => rank(a) - rank(b) || b.queue.pending - a.queue.pending || (a.name < b.name ? -1 : 1));
+}
+
 type Lever = { title: string; confirm: string; danger: boolean; says: string; done: string; act: () => Promise<unknown> };
 
 function levers(agent: Agent): Record<string, Lever> {
@@ -134,7 +140,7 @@ export function AgentsPage() {
   const name = place.value.id;
   const agents = useLoad("agents", (signal) => get<{ agents: Agent[] }>("/v1/agents", signal), { on: ON, everyMs: EVERY_MS });
   const [filter, setFilter] = useState("");
-  const all = agents.value?.agents ?? [];
+  const all = troubledFirst(agents.value?.agents ?? []);
   const shown = all.filter((agent) => agent.name.toLowerCase().includes(filter.toLowerCase()));
   return (
     <div class={`page split${name ? " opened" : ""}`}>

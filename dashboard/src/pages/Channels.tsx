@@ -80,7 +80,8 @@ function PublicationView({ id }: { id: string }) {
 function Publications() {
   const feed = usePages<Delivery>("/v1/deliveries", { order: "newest" }, "deliveries", ["delivery.sent", "publication."]);
   const ids = [...new Set(feed.rows.map((one) => one.publication_id).filter((one) => one !== null))].slice(0, 20);
-  const [open, setOpen] = useState<string | null>(null);
+  const [chosen, setOpen] = useState<string | null>(null);
+  const open = chosen ?? ids[0] ?? null;
   return (
     <Section title="Recent publications" aside="among the newest deliveries">
       {feed.error && <Trouble error={feed.error} what="deliveries" retry={feed.reload} />}

@@ -22,12 +22,18 @@ type Row = { id: string; memory: Memory; hit: Found | null };
 type Narrow = { kind: string; tag: string; thread: string; subject: string; pinned: boolean };
 const EVERYTHING: Narrow = { kind: "", tag: "", thread: "", subject: "", pinned: false };
 
+/** The text under its title; where there is none, what else is known of it. */
+function secondLine(memory: Memory): string {
+  if (memory.title ?? memory.summary) return memory.content;
+  return [memory.author && `by ${memory.author}`, memory.thread && `in ${memory.thread}`, ...memory.tags.map((tag) => `#${tag}`)].filter(Boolean).join(" ");
+}
+
 function MemoryLine({ row }: { row: Row }) {
   const { memory, hit } = row;
   return (
     <div class="two-lines">
       <div><span class="mono small">{memory.id}</span> <strong><Line text={memory.title ?? memory.summary ?? memory.content} length={90} /></strong><span class="grow" />{memory.pinned && <Badge tone="busy" glyph="◆">pinned</Badge>}{hit && <span class="dim" title="score, comparable within this search">{hit.score.toFixed(3)}</span>}</div>
-      <div class="dim"><span class="grow-line"><Line text={memory.content} length={140} /></span><span class="when"><Word text={memory.kind} /> · <Ago at={memory.updated_at} /></span></div>
+      <div class="dim"><span class="grow-line"><Line text={secondLine(memory)} length={140} /></span><span class="when"><Word text={memory.kind} /> · <Ago at={memory.updated_at} /></span></div>
     </div>
   );
 }

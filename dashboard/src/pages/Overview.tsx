@@ -86,7 +86,7 @@ function Top({ health, name, choose }: { health: Loaded<Health>; name: WindowNam
 }
 
 export function OverviewPage() {
-  const [name, choose] = useState<WindowName>("1h");
+  const [name, choose] = useState<WindowName>("5m");
   const health = useLoad("health", (signal) => get<Health>("/v1/health", signal), { on: ["delivery.", "breaker.", "alert."], everyMs: EVERY_MS });
   return (
     <div class="page overview">

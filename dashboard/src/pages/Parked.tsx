@@ -7,6 +7,7 @@ import type { Delivery, Filter } from "../api/types.ts";
 import { useLoad } from "../live/load.ts";
 import { usePages } from "../live/pages.ts";
 import { counted } from "../pure/figures.ts";
+import { groupParked } from "../pure/groups.ts";
 import { Line, Word } from "../ui/Inert.tsx";
 import { Empty, Loading, Section, Trouble } from "../ui/Notice.tsx";
 import { go, linkTo, place } from "../ui/route.ts";
@@ -28,6 +29,7 @@ function since(span: string): string {
 
 function Bar({ value, change }: { value: Asked; change: (next: Asked) => void }) {
   const [target, setTarget] = useState(value.target);
+  useEffect(() => setTarget(value.target), [value.target]);
   const [reason, setReason] = useState(value.reason);
   useEffect(() => {
     const timer = setTimeout(() => (target !== value.target || reason !== value.reason) && change({ ...value, target, reason }), 300);
@@ -48,7 +50,7 @@ function ParkedLine({ delivery }: { delivery: Delivery }) {
   const last = delivery.parked.at(-1);
   return (
     <div class="two-lines">
-      <div><strong>{causeSaid(last?.cause ?? "parked")}</strong> <span class="route"><Word text={delivery.sender ?? "?"} /> <span class="dim">→</span> <Word text={delivery.target} /></span><span class="grow" /><span class="dim when"><Ago at={last?.at ?? delivery.updated_at} /></span></div>
+      <div><strong>{causeSaid(last?.cause ?? "parked")}</strong> <span class="route"><span class="sender"><Word text={delivery.sender ?? "?"} /></span> <span class="dim">→</span> <Word text={delivery.target} /></span><span class="grow" /><span class="dim when"><Ago at={last?.at ?? delivery.updated_at} /></span></div>
       <div class="dim"><Line text={last?.reason ?? "no reason was given"} length={160} /></div>
     </div>
   );
@@ -81,6 +83,23 @@ function Detail({ id, done }: { id: string; done: () => void }) {
   );
 }
 
+/** The same trouble, together: what a night's dead letters come down to. */
+function Groups({ rows, isWhole, choose }: { rows: Delivery[]; isWhole: boolean; choose: (target: string) => void }) {
+  const groups = groupParked(rows);
+  if (groups.length === 0) return <Empty title="Nothing to review." />;
+  return (
+    <>
+      <header><h2>What they come down to</h2><span class="dim">{isWhole ? "" : "of those loaded"}</span></header>
+      <div class="groups">{groups.slice(0, 30).map((group) => (
+        <button key={`${group.target} ${group.cause} ${group.reason}`} onClick={() => choose(group.target)} title="Show only this agent's">
+          <b>{group.count}</b><span><Word text={group.target} />: {causeSaid(group.cause)} <span class="dim"><Line text={group.reason} length={120} /></span></span>
+        </button>
+      ))}</div>
+      <p class="dim hint">Choose one on the left to see every attempt and the envelope. Arrow keys and Enter work, too.</p>
+    </>
+  );
+}
+
 function filterOf({ target, reason, since: from }: Asked): Filter {
   return { ...(target ? { target } : {}), ...(reason ? { reason } : {}), ...(from ? { since: from } : {}) };
 }
@@ -103,7 +122,7 @@ export function ParkedPage() {
         {parked.rows.length > 0 && <Rows label="Dead letters" rows={parked.rows} id={(one) => one.id} row={(one) => <ParkedLine delivery={one} />} selected={id} open={(one) => go("parked", one.id)} more={parked.more} rowHeight={52} />}
       </section>
       <section class="panel detail" aria-label="Delivery">
-        {id ? <><header><a href={linkTo("parked")} data-back>← list</a><h2>Delivery</h2></header><Detail key={id} id={id} done={parked.reload} /></> : <Empty title="Choose a dead letter.">Use the arrow keys and Enter. You see why it is here, every attempt and the envelope.</Empty>}
+        {id ? <><header><a href={linkTo("parked")} data-back>← list</a><h2>Delivery</h2></header><Detail key={id} id={id} done={parked.reload} /></> : <Groups rows={parked.rows} isWhole={parked.isWhole} choose={(target) => setFilter({ ...filter, target })} />}
       </section>
       {many && <ManyDialog action={many} filter={filterOf(filter)} close={() => doMany(null)} done={parked.reload} />}
     </div>

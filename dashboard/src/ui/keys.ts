@@ -8,12 +8,12 @@ import { turnTheme } from "./theme.ts";
 export const helpShown = signal(false);
 
 export const PAGES = [
-  { page: "overview", label: "Overview", key: "o", glyph: "◫" },
-  { page: "lineage", label: "Lineage", key: "l", glyph: "⑂" },
-  { page: "parked", label: "Dead letters", key: "d", glyph: "✉" },
-  { page: "agents", label: "Agents", key: "a", glyph: "⚙" },
-  { page: "memories", label: "Memories", key: "m", glyph: "≣" },
-  { page: "channels", label: "Channels", key: "c", glyph: "⇶" },
+  { page: "overview", label: "Overview", key: "o" },
+  { page: "lineage", label: "Lineage", key: "l" },
+  { page: "parked", label: "Dead letters", key: "d" },
+  { page: "agents", label: "Agents", key: "a" },
+  { page: "memories", label: "Memories", key: "m" },
+  { page: "channels", label: "Channels", key: "c" },
 ] as const;
 
 export const SHORTCUTS: [string, string][] = [

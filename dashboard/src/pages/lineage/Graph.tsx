@@ -1,12 +1,14 @@
 // The lineage as a graph: columns are hops, lines are parents.
 
+import { useEffect, useRef } from "preact/hooks";
+
 import type { Delivery, Lineage, LineageNode } from "../../api/types.ts";
 import { percent } from "../../pure/figures.ts";
 import { type Layout, layout } from "../../pure/layout.ts";
 import { Line, Word } from "../../ui/Inert.tsx";
 import { StateBadge } from "../../ui/Status.tsx";
 
-const NODE = { width: 212, height: 96, gapX: 56, gapY: 16 };
+const NODE = { width: 212, height: 104, gapX: 56, gapY: 16 };
 
 function position(placed: { column: number; row: number } | undefined): { left: number; top: number } {
   const { column, row } = placed ?? { column: 0, row: 0 };
@@ -45,19 +47,30 @@ function Node({ node, deliveries, selected, open }: { node: LineageNode; deliver
   const lost = losses(node);
   return (
     <button class={`node${selected ? " selected" : ""}${delivery?.state === "parked" ? " bad" : ""}`} aria-pressed={selected} onClick={open} data-node={node.id}>
-      <span class="node-head"><b>{node.hop}</b> <Word text={node.from} /> → <Word text={node.target} /></span>
+      <span class="node-head"><b>{node.hop}</b> <Word text={node.target} /></span>
+      <span class="node-from dim">from <Word text={node.from} /></span>
       <Line text={node.task_summary} length={80} />
       <span class="node-foot">{delivery && <StateBadge state={delivery.state} />}{deliveries.length > 1 && <span class="dim">×{deliveries.length}</span>}{lost.length > 0 ? <span class="dim">{lost.join(", ")}</span> : <span class="dim">{percent(node.completeness)} complete</span>}</span>
     </button>
   );
 }
 
+/** Keeps the chosen hop in sight, also on a narrow screen. */
+function useInSight(selected: string) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    box.current?.querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [selected]);
+  return box;
+}
+
 export function Graph({ lineage, selected, open }: { lineage: Lineage; selected: string; open: (id: string) => void }) {
+  const box = useInSight(selected);
   const graph = layout(lineage.envelopes.map((one) => ({ id: one.id, hop: one.hop, parents: one.parents.map((parent) => parent.id) })));
   const width = graph.columns * (NODE.width + NODE.gapX) - NODE.gapX;
   const height = graph.rows * (NODE.height + NODE.gapY) - NODE.gapY;
   return (
-    <div class="graph" tabIndex={-1}>
+    <div class="graph" ref={box} tabIndex={-1}>
       <div class="graph-all" style={{ width: `${width}px`, height: `${height}px` }}>
         <Edges graph={graph} width={width} height={height} />
         {lineage.envelopes.map((node) => {

@@ -40,7 +40,7 @@ function LatencyCard({ accepted, done, limits }: { accepted: Latency | null; don
   return (
     <Card title="Latency" value={duration(accepted?.p95)} verdict={judgeLatency(accepted, limits)} should={latencyShould(limits)}>
       <table class="mini"><thead><tr><td />{["p50", "p95", "p99"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
-        <tbody>{row("to accepted", accepted)}{row("to done", done)}</tbody></table>
+        <tbody>{row("accepted", accepted)}{row("done", done)}</tbody></table>
     </Card>
   );
 }
