@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod dashboard;
 mod python;
 mod schemathesis;
 mod sdk;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::command::{Failure, cargo, metadata, run, target_folder, workspace};
-use crate::{python, schemathesis, sdk};
+use crate::{dashboard, python, schemathesis, sdk};
 
 /// How large the numbers are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,11 +19,14 @@ pub enum Scale {
 type Suite = (&'static str, fn(Scale) -> Result<(), Failure>);
 
 const SUITES: &[Suite] = &[
+    // First, since the server is built with it inside.
+    ("dashboard", dashboard::suite),
     ("formatting", formatting),
     ("lints", lints),
     ("tools", tools),
     ("rust", rust),
     ("description of the API", schemathesis::run_suite),
+    ("browser", dashboard::browser_suite),
     ("independent digests", digests),
     ("independent token counts", token_counts),
     ("independent schemas", schemas),
@@ -75,18 +78,22 @@ fn lints(_: Scale) -> Result<(), Failure> {
 
 /// What the crash tests record the system's calls with.
 fn tools(_: Scale) -> Result<(), Failure> {
-    if Command::new("strace").arg("--version").output().is_ok_and(|output| output.status.success())
-    {
+    ensure_installed("strace", "the crash tests")?;
+    ensure_installed("chromium", "the tests of the dashboard")
+}
+
+/// A program from the package of the same name, installed if it is missing.
+fn ensure_installed(program: &str, needed_by: &str) -> Result<(), Failure> {
+    let found = Command::new(program).arg("--version").output();
+    if found.is_ok_and(|output| output.status.success()) {
         return Ok(());
     }
-    println!("strace is missing: installing it");
-    run(Command::new("apt-get").args(["install", "--yes", "--quiet", "strace"])).map_err(
-        |failure| {
-            Failure::new(format!(
-                "{failure}\nthe crash tests need strace: install it and try again"
-            ))
-        },
-    )
+    println!("{program} is missing: installing it");
+    let apt = |arguments: &[&str]| run(Command::new("apt-get").args(arguments).arg("--quiet"));
+    apt(&["update"]).and_then(|()| apt(&["install", "--yes", program])).map_err(|failure| {
+        let advice = format!("{needed_by} need {program}: install it and try again");
+        Failure::new(format!("{failure}\n{advice}"))
+    })
 }
 
 fn rust(scale: Scale) -> Result<(), Failure> {

@@ -84,7 +84,8 @@ fn finished(mut response: Response, id: &RequestId) -> Response {
     }
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0.clone());
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // The dashboard's files say themselves how long they are good.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

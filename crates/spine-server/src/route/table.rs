@@ -184,6 +184,7 @@ fn server_routes() -> Vec<Route> {
         Route::new(get("/healthz"), Nothing, "is_alive", "Tells whether the process lives.\n", server::alive),
         Route::new(get("/readyz"), Nothing, "is_ready", "Tells whether the store can be used.\n", server::ready),
         Route::new(get("/openapi.json"), Nothing, "describe_api", "Describes this API.\n", server::description),
-        Route::new(get("/"), Nothing, "show_front_page", "Shows a page for people.\n", server::front),
+        Route::new(get("/"), Nothing, "show_front_page", "Shows the dashboard.\n", server::front),
+        Route::new(get("/assets/{name}"), Nothing, "get_dashboard_file", "Gets a file of the dashboard.\n", server::asset),
     ]
 }
