@@ -127,7 +127,7 @@ fn a_handoff_is_assembled_followed_and_verified() {
         "the same envelope again is the same"
     );
     let mut altered = made["envelope"].clone();
-    altered["task"]["summary"] = json!("Something else.");
+    altered["priority"] = json!("high");
     let altered = server.post("/v1/envelopes", &json!({"envelope": altered}));
     assert_eq!(altered.problem(), "422 /errors/envelope-altered");
     let small =

@@ -145,6 +145,7 @@ impl Deliveries {
         let head = self.head(caller, request.envelope).await?;
         let receivers = self.receivers(caller, channel, request.receivers.as_ref()).await?;
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
+        command.guards.push(still_there(&head));
         let id = self.publication_id(command.at);
         let sendings = receivers.into_iter().map(|agent| part(&head, agent, id, &request.options));
         let mut sent = self.plan(caller, sendings.collect(), &mut command).await?;

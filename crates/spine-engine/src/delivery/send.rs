@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use spine_protocol::{AgentName, DeliveryId, Digest, EnvelopeId, Priority};
 use spine_store::{
-    Applied, Change, Command, DeliveryState, EventDraft, IdempotencyRecord, OrderKey, Put, UnixMs,
+    Applied, Change, Command, DeliveryState, EventDraft, Expected, Guard, IdempotencyRecord,
+    OrderKey, Put, RowKey, UnixMs,
 };
 
 use super::act::{Standings, check_same};
@@ -82,6 +83,7 @@ impl Deliveries {
             });
         }
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
+        command.guards.extend(sendings.iter().map(|sending| still_there(&sending.head)));
         let sent = self.plan(caller, sendings, &mut command).await?;
         let ids: Vec<DeliveryId> = sent.iter().map(|delivery| delivery.row.id).collect();
         command.idempotency = idempotency::record(caller, digest, &ids, command.at);
@@ -261,6 +263,11 @@ impl Deliveries {
         let sent = sent.ok_or(DeliveryError::IdempotencyConflict)?;
         Ok((self.handoffs.assembled(caller, sent.row.envelope).await?, sent))
     }
+}
+
+/// What is sent by its id must be there when it is sent, not only when it was looked at.
+pub(super) fn still_there(head: &Head) -> Guard {
+    Guard { key: RowKey::Envelope(head.id), expected: Expected::Present }
 }
 
 /// Where among its puts a command has its deliveries.
