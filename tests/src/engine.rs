@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use spine_engine::assembly::Handoffs;
+use spine_engine::delivery::Deliveries;
+use spine_engine::delivery::policy::Policy;
 use spine_engine::memories::Memories;
 use spine_engine::{Elapsed, Entropy, Timer};
 use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
@@ -16,6 +18,8 @@ pub struct Engine {
     pub memories: Memories,
     /// Assembling.
     pub handoffs: Handoffs,
+    /// Delivering.
+    pub deliveries: Deliveries,
     /// Time, which the test moves.
     pub clock: Arc<ManualClock>,
     /// Its files live here, and go with it.
@@ -45,8 +49,12 @@ impl Engine {
         let memories =
             Memories::new(store.clone(), Arc::new(index.expect("an index in a new folder")));
         let entropy = Arc::new(Entropy::from_seed([3; 32]));
-        let handoffs = Handoffs::new(store, memories.clone(), entropy, Arc::new(Patience));
-        Self { memories, handoffs, clock, _folder: folder }
+        let timer: Arc<dyn Timer> = Arc::new(Patience);
+        let handoffs =
+            Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
+        let deliveries =
+            Deliveries::new(store, handoffs.clone(), entropy, timer, Policy::default());
+        Self { memories, handoffs, deliveries, clock, _folder: folder }
     }
 }
 

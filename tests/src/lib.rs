@@ -4,6 +4,7 @@
 mod ack;
 mod engine;
 mod house;
+pub mod http;
 pub mod survival;
 mod verify;
 

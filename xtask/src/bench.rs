@@ -35,6 +35,11 @@ const BENCHMARKS: &[Benchmark] = &[
         cargo: &["run", "--release", "--package", "spine-tests", "--bin", "evidence"],
     },
     Benchmark {
+        name: "delivery",
+        shows: "whole cycles of send, receive and done on SQLite, each step on disk",
+        cargo: &["run", "--release", "--package", "spine-tests", "--bin", "delivery_speed"],
+    },
+    Benchmark {
         name: "assembly",
         shows: "agent_handoff out of 100,000 memories: p50, p99, and where the time goes",
         cargo: &["run", "--release", "--package", "spine-tests", "--bin", "assembly_speed"],

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 /// Why a task did not succeed, for the person who typed it.
 #[derive(Debug)]
 pub struct Failure(String);
@@ -31,6 +33,20 @@ pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(workspace());
     command
+}
+
+/// What cargo knows of the workspace.
+pub fn metadata() -> Result<Value, Failure> {
+    let printed = output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
+    serde_json::from_slice(&printed)
+        .map_err(|error| Failure::new(format!("cargo metadata: {error}")))
+}
+
+/// Where cargo builds: `target/`, unless the environment or a configuration says otherwise.
+pub fn target_folder() -> Result<PathBuf, Failure> {
+    let metadata = metadata()?;
+    let folder = metadata.get("target_directory").and_then(Value::as_str).map(PathBuf::from);
+    folder.ok_or_else(|| Failure::new("cargo metadata does not name the target folder"))
 }
 
 /// Runs a program to its end; its output is the person's to see.
@@ -62,4 +78,11 @@ fn cannot_start(command: &Command, error: &std::io::Error) -> Failure {
 fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// The server, built together with everything else: by itself cargo would build its dependencies once more, with the
+/// features that it alone asks for.
+pub fn server_binary() -> Result<PathBuf, Failure> {
+    run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))?;
+    Ok(target_folder()?.join("debug/memory-spine"))
 }

@@ -2,7 +2,9 @@
 
 mod bench;
 mod command;
+mod dashboard;
 mod python;
+mod schemathesis;
 mod sdk;
 mod serve;
 mod suites;

@@ -4,22 +4,22 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{Failure, output, run, workspace};
+use crate::command::{Failure, output, run, target_folder};
 
 /// The oldest Python that the checks run on.
 const VERSION_MIN: (u32, u32) = (3, 11);
 
-/// The Python of an environment that has the requirements of these files installed.
-pub fn with_requirements(files: &[PathBuf]) -> Result<PathBuf, Failure> {
+/// The Python of the environment with this name, that has the requirements of these files installed.
+pub fn with_requirements(name: &str, files: &[PathBuf]) -> Result<PathBuf, Failure> {
     let wanted = files.iter().map(|file| read(file)).collect::<Result<String, Failure>>()?;
     let packages: Vec<OsString> =
         files.iter().flat_map(|file| ["--requirement".into(), file.into()]).collect();
-    environment("python", &wanted, &packages)
+    environment(name, &wanted, &packages)
 }
 
 /// The Python of an environment with these packages, as pip is asked for them; made anew when what is wanted changes.
 pub fn environment(name: &str, wanted: &str, packages: &[OsString]) -> Result<PathBuf, Failure> {
-    let folder = workspace().join("target").join(name);
+    let folder = target_folder()?.join(name);
     let stamp = folder.join("installed-requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(python_of(&folder));
@@ -33,7 +33,7 @@ pub fn environment(name: &str, wanted: &str, packages: &[OsString]) -> Result<Pa
 /// The Python of an environment that has these packages and nothing else.
 pub fn fresh(name: &str, packages: &[OsString]) -> Result<PathBuf, Failure> {
     check_version()?;
-    let folder = workspace().join("target").join(name);
+    let folder = target_folder()?.join(name);
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     let python = python_of(&folder);
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];

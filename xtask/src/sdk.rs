@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{Failure, cargo, run, workspace};
+use crate::command::{Failure, run, server_binary, target_folder, workspace};
 use crate::python;
 
 /// Where the SDK's tests and `MemorySpine.local()` find the server.
@@ -21,7 +21,7 @@ fn folder() -> PathBuf {
 
 /// Lints, types and every test, with the server that cargo builds.
 pub fn check() -> Result<(), Failure> {
-    let (binary, python) = (server()?, environment()?);
+    let (binary, python) = (server_binary()?, environment()?);
     for check in CHECKS {
         let mut command = Command::new(&python);
         command.arg("-m").args(check).current_dir(folder()).env(BINARY_VARIABLE, &binary);
@@ -32,7 +32,7 @@ pub fn check() -> Result<(), Failure> {
 
 /// Builds the wheel, installs it where nothing else is, and runs the README's example there.
 pub fn wheel() -> Result<(), Failure> {
-    let dist = workspace().join("target/wheel");
+    let dist = target_folder()?.join("wheel");
     build(&dist)?;
     let python = python::fresh("python-wheel", &[only_file(&dist)?.into()])?;
     let scripts = python.parent().unwrap_or(&dist);
@@ -47,7 +47,7 @@ fn build(dist: &Path) -> Result<(), Failure> {
     let _ = std::fs::remove_dir_all(dist);
     let mut command = Command::new(environment()?);
     command.args(["-m", "build", "--wheel", "--outdir"]).arg(dist).arg(folder());
-    run(command.env(WHEEL_BINARY_VARIABLE, server()?))
+    run(command.env(WHEEL_BINARY_VARIABLE, server_binary()?))
 }
 
 fn environment() -> Result<PathBuf, Failure> {
@@ -55,11 +55,6 @@ fn environment() -> Result<PathBuf, Failure> {
     let mut package = OsString::from(folder());
     package.push("[test]");
     python::environment("python-sdk", &wanted, &["--editable".into(), package])
-}
-
-fn server() -> Result<PathBuf, Failure> {
-    run(&mut cargo(&["build", "--quiet", "--package", "memory-spine"]))?;
-    Ok(workspace().join("target/debug/memory-spine"))
 }
 
 fn only_file(folder: &Path) -> Result<PathBuf, Failure> {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::command::{Failure, cargo, output, run, workspace};
-use crate::{python, sdk};
+use crate::command::{Failure, cargo, metadata, run, target_folder, workspace};
+use crate::{dashboard, python, schemathesis, sdk};
 
 /// How large the numbers are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,10 +19,14 @@ pub enum Scale {
 type Suite = (&'static str, fn(Scale) -> Result<(), Failure>);
 
 const SUITES: &[Suite] = &[
+    // First, since the server is built with it inside.
+    ("dashboard", dashboard::suite),
     ("formatting", formatting),
     ("lints", lints),
     ("tools", tools),
     ("rust", rust),
+    ("description of the API", schemathesis::run_suite),
+    ("browser", dashboard::browser_suite),
     ("independent digests", digests),
     ("independent token counts", token_counts),
     ("independent schemas", schemas),
@@ -74,18 +78,22 @@ fn lints(_: Scale) -> Result<(), Failure> {
 
 /// What the crash tests record the system's calls with.
 fn tools(_: Scale) -> Result<(), Failure> {
-    if Command::new("strace").arg("--version").output().is_ok_and(|output| output.status.success())
-    {
+    ensure_installed("strace", "the crash tests")?;
+    ensure_installed("chromium", "the tests of the dashboard")
+}
+
+/// A program from the package of the same name, installed if it is missing.
+fn ensure_installed(program: &str, needed_by: &str) -> Result<(), Failure> {
+    let found = Command::new(program).arg("--version").output();
+    if found.is_ok_and(|output| output.status.success()) {
         return Ok(());
     }
-    println!("strace is missing: installing it");
-    run(Command::new("apt-get").args(["install", "--yes", "--quiet", "strace"])).map_err(
-        |failure| {
-            Failure::new(format!(
-                "{failure}\nthe crash tests need strace: install it and try again"
-            ))
-        },
-    )
+    println!("{program} is missing: installing it");
+    let apt = |arguments: &[&str]| run(Command::new("apt-get").args(arguments).arg("--quiet"));
+    apt(&["update"]).and_then(|()| apt(&["install", "--yes", program])).map_err(|failure| {
+        let advice = format!("{needed_by} need {program}: install it and try again");
+        Failure::new(format!("{failure}\n{advice}"))
+    })
 }
 
 fn rust(scale: Scale) -> Result<(), Failure> {
@@ -108,7 +116,7 @@ fn independent_folder(room: &str) -> PathBuf {
 fn independent(room: &str, check: &str) -> Result<Command, Failure> {
     let requirements = |room: &&str| independent_folder(room).join("requirements.txt");
     let files: Vec<PathBuf> = INDEPENDENT.iter().map(requirements).collect();
-    let mut command = Command::new(python::with_requirements(&files)?);
+    let mut command = Command::new(python::with_requirements("python", &files)?);
     command.arg(independent_folder(room).join(check));
     Ok(command)
 }
@@ -135,15 +143,13 @@ fn python_wheel(_: Scale) -> Result<(), Failure> {
 
 fn token_counts(_: Scale) -> Result<(), Failure> {
     // The tests of assembly leave some of their renderings here.
-    let sample = workspace().join("target/tmp/renderings.jsonl");
+    let sample = target_folder()?.join("tmp/renderings.jsonl");
     run(independent("spine-protocol", "check_tokens.py")?.arg(vocabularies()?).arg(sample))
 }
 
 /// Where the tokenizer's crate keeps the vocabularies that it was built from.
 fn vocabularies() -> Result<PathBuf, Failure> {
-    let metadata = output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
-    let metadata: Value = serde_json::from_slice(&metadata)
-        .map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
+    let metadata = metadata()?;
     let packages = metadata.get("packages").and_then(Value::as_array);
     let of_tokenizer =
         |package: &&Value| package.get("name").and_then(Value::as_str) == Some("bpe-openai");

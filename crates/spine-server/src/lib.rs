@@ -4,6 +4,7 @@
 
 pub mod access;
 mod app;
+mod dashboard;
 mod drive;
 mod frame;
 pub mod limits;

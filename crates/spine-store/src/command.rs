@@ -121,6 +121,8 @@ pub enum Put {
     PruneEnvelope(EnvelopeId, Vec<u8>),
     /// Puts the same envelope without some of its texts in its place, and drops its notes.
     EraseEnvelopeTexts(EnvelopeId, Vec<u8>),
+    /// Takes the free words, `reason`, out of every event about an envelope; all else in the log stays.
+    EraseEventReasons(EnvelopeId),
     /// Looks at the `rows_max` oldest events, and removes those of `until` or earlier.
     ForgetEvents {
         /// Later events stay.

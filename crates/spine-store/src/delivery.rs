@@ -84,8 +84,9 @@ pub struct Delivery {
     pub priority: Priority,
     /// Open ones of one agent with the same key are taken one at a time, in order.
     pub order_key: Option<OrderKey>,
-    /// Its place among the oldest: the change that first wrote it. The store sets it; what a row to be
-    /// written says here is ignored.
+    /// Its place among the oldest: the change that first wrote it, or, with an order key, that last brought
+    /// it among the open ones of its agent. So nothing ever comes before what is already being taken. The
+    /// store sets it; what a row to be written says here is ignored.
     pub sequence: Change,
     /// Pending: it can be taken from then on.
     pub visible_at: UnixMs,
@@ -103,6 +104,14 @@ pub struct Delivery {
     pub updated_at: UnixMs,
     /// The change that last wrote it, and what a write on top of it is guarded by. Zero in a new one.
     pub change: Change,
+}
+
+impl Delivery {
+    /// Whether it comes, with this write, behind others of its order key: it was closed, or elsewhere.
+    pub fn joins_lane(&self, before: &Self) -> bool {
+        let came = self.agent != before.agent || !before.state.is_open();
+        self.order_key.is_some() && self.state.is_open() && came
+    }
 }
 
 /// One page of deliveries.

@@ -2,20 +2,23 @@
 //! SQLite: the engine, its store and its index, nothing around them.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a benchmark")]
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fastrand::Rng;
 use spine_engine::Caller;
 use spine_engine::assembly::{HandoffRequest, Handoffs};
-use spine_engine::memories::{Memories, NewMemory, SearchRequest};
+use spine_engine::memories::{ListRequest, Memories, NewMemory, SearchRequest};
 use spine_protocol::{Format, TokenizerName, count, render};
 use spine_store::testing::block_on;
+use spine_store::{Filter, SubjectFilter};
 use spine_tests::Engine;
 
 const MEMORIES: usize = 100_000;
 const PINS: usize = 10;
 const HANDOFFS: usize = 200;
 const BATCH: usize = 2_000;
+/// The first handoffs load the index and the vocabulary.
+const WARM_UP: usize = 20;
 
 fn main() {
     let rng = &mut Rng::with_seed(1);
@@ -24,20 +27,21 @@ fn main() {
     let Engine { memories, handoffs, .. } = &Engine::on_sqlite();
     let caller = Caller { agent: "bench".parse().ok(), ..Caller::of("default".parse().unwrap()) };
     fill(memories, &caller, rng, &words);
-    let mut times = [const { Vec::new() }; 3];
-    for number in 0..HANDOFFS + 20 {
-        let measured = measure(handoffs, memories, &caller, &text(rng, &words, 20));
-        // The first ones load the index and the vocabulary.
-        if number >= 20 {
-            times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));
+    let bench = Bench { handoffs, memories, caller: &caller };
+    let mut rounds: Vec<Round> = Vec::new();
+    for number in 0..HANDOFFS + WARM_UP {
+        let round = bench.round(&text(rng, &words, 20));
+        if number >= WARM_UP {
+            rounds.push(round);
         }
     }
-    println!("{MEMORIES} memories, {PINS} pins, {HANDOFFS} handoffs of one clause: p50, p99 in ms");
-    for (name, times) in
-        ["whole handoff", "  its search alone", "  render and count alone"].iter().zip(times)
-    {
-        let [p50, p99] = [0.5, 0.99].map(|q| quantile(&times, q));
-        println!("{name:<26} {p50:>8.2} {p99:>8.2}");
+    println!("{MEMORIES} memories, {PINS} pins, {HANDOFFS} handoffs of one clause; in ms");
+    println!("{:<34} {:>8} {:>8} {:>10}", "", "p50", "p99", "mean cpu");
+    for (name, took) in ROWS {
+        let took: Vec<Took> = rounds.iter().map(took).collect();
+        let [p50, p99] = [0.5, 0.99].map(|q| quantile(&took, q));
+        let cpu_mean = took.iter().map(|took| took.cpu_ms).sum::<f64>() / took.len() as f64;
+        println!("{name:<34} {p50:>8.2} {p99:>8.2} {cpu_mean:>10.2}");
     }
 }
 
@@ -59,28 +63,102 @@ fn fill(memories: &Memories, caller: &Caller, rng: &mut Rng, words: &[String]) {
     }
 }
 
-fn measure(
-    handoffs: &Handoffs,
-    memories: &Memories,
-    caller: &Caller,
-    summary: &str,
-) -> [Duration; 3] {
-    let mut request = HandoffRequest::new("reader".parse().unwrap(), summary);
-    request.max_tokens = Some(4_000);
-    let started = Instant::now();
-    let envelope = block_on(handoffs.assemble(caller, request)).unwrap().envelope;
-    let whole = started.elapsed();
-    let started = Instant::now();
-    let search = SearchRequest { text: summary.to_owned(), limit: 200, ..SearchRequest::default() };
-    block_on(memories.search(caller, search)).unwrap();
-    let searched = started.elapsed();
-    let started = Instant::now();
-    count(&TokenizerName::O200kBase, &render(&envelope, &Format::Markdown).unwrap()).unwrap();
-    [whole, searched, started.elapsed()]
+/// On a busy machine the wall says little: the processor's time of all threads stands beside it.
+#[derive(Clone, Copy)]
+struct Took {
+    wall_ms: f64,
+    cpu_ms: f64,
 }
 
-fn quantile(times: &[Duration], q: f64) -> f64 {
-    let mut sorted = times.to_vec();
-    sorted.sort();
-    sorted[((sorted.len() - 1) as f64 * q) as usize].as_secs_f64() * 1_000.0
+impl Took {
+    fn less(self, others: &[Self]) -> Self {
+        let wall_ms = self.wall_ms - others.iter().map(|other| other.wall_ms).sum::<f64>();
+        let cpu_ms = self.cpu_ms - others.iter().map(|other| other.cpu_ms).sum::<f64>();
+        Self { wall_ms, cpu_ms }
+    }
+}
+
+/// What one handoff took, and what each of its steps takes by itself.
+struct Round {
+    assemble: Took,
+    prepare: Took,
+    search: Took,
+    newest: Took,
+    pins: Took,
+    render_and_count: Took,
+}
+
+type Row = (&'static str, fn(&Round) -> Took);
+
+/// Steps are measured one by one beside the handoff: the engine has no clock of its own.
+const ROWS: &[Row] = &[
+    ("whole handoff", |round| round.assemble),
+    ("  search, 200 hits with their rows", |round| round.search),
+    ("  the 100 newest", |round| round.newest),
+    ("  the pins", |round| round.pins),
+    ("  choose, pack and seal", |round| {
+        round.prepare.less(&[round.search, round.newest, round.pins])
+    }),
+    ("    of it one render and count", |round| round.render_and_count),
+    ("  store", |round| round.assemble.less(&[round.prepare])),
+];
+
+struct Bench<'a> {
+    handoffs: &'a Handoffs,
+    memories: &'a Memories,
+    caller: &'a Caller,
+}
+
+impl Bench<'_> {
+    fn round(&self, summary: &str) -> Round {
+        let mut request = HandoffRequest::new("reader".parse().unwrap(), summary);
+        request.max_tokens = Some(4_000);
+        let (assemble, made) =
+            timed(|| block_on(self.handoffs.assemble(self.caller, request.clone())).unwrap());
+        let (prepare, _) = timed(|| block_on(self.handoffs.prepare(self.caller, request)).unwrap());
+        let render_and_count = || {
+            let text = render(&made.envelope, &Format::Markdown).unwrap();
+            count(&TokenizerName::O200kBase, &text).unwrap()
+        };
+        let search =
+            SearchRequest { text: summary.to_owned(), limit: 200, ..SearchRequest::default() };
+        let pinned = Filter { pinned: Some(true), ..Filter::default() };
+        Round {
+            assemble,
+            prepare,
+            search: timed(|| block_on(self.memories.search(self.caller, search)).unwrap()).0,
+            newest: self.list(Filter::default(), 100),
+            pins: self.list(pinned, 500),
+            render_and_count: timed(render_and_count).0,
+        }
+    }
+
+    fn list(&self, filter: Filter, limit: usize) -> Took {
+        let filter = Filter { subject: Some(SubjectFilter::General), ..filter };
+        let list = ListRequest { filter, limit, ..ListRequest::default() };
+        timed(|| block_on(self.memories.list(self.caller, list)).unwrap()).0
+    }
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (Took, T) {
+    let (started, cpu_ms) = (Instant::now(), cpu_ms());
+    let made = work();
+    let wall_ms = started.elapsed().as_secs_f64() * 1_000.0;
+    (Took { wall_ms, cpu_ms: self::cpu_ms() - cpu_ms }, made)
+}
+
+/// Of all threads so far, as Linux tells it; exact to a tick, so only means are worth reading.
+fn cpu_ms() -> f64 {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let of_thread = |thread: std::fs::DirEntry| {
+        let told = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        told.split(' ').next()?.parse::<f64>().ok()
+    };
+    threads.filter_map(of_thread).sum::<f64>() / 1e6
+}
+
+fn quantile(took: &[Took], q: f64) -> f64 {
+    let mut sorted: Vec<f64> = took.iter().map(|took| took.wall_ms).collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted[((sorted.len() - 1) as f64 * q) as usize]
 }

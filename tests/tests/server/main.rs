@@ -13,7 +13,7 @@ mod delivery;
 mod events;
 mod happy;
 mod hostile;
-mod http;
+use spine_tests::http;
 mod idempotency;
 mod process;
 mod stop;

@@ -34,7 +34,11 @@ impl Server {
     }
 
     pub fn start_with(data: &Path, variables: &[(&str, &str)]) -> Self {
-        let mut command = program(data, &["serve", "--listen", "127.0.0.1:0"]);
+        Self::start_at(data, "127.0.0.1:0", variables)
+    }
+
+    pub fn start_at(data: &Path, address: &str, variables: &[(&str, &str)]) -> Self {
+        let mut command = program(data, &["serve", "--listen", address]);
         command.envs(variables.iter().copied()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut line = String::new();
@@ -68,6 +72,12 @@ impl Server {
     pub fn stop(mut self) -> std::process::ExitStatus {
         self.signal("TERM");
         self.process.wait().unwrap()
+    }
+
+    /// Takes it away without a word.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
     }
 
     pub fn signal(&self, name: &str) {

@@ -57,8 +57,14 @@ pub(super) fn value(menus: &[Menu], choice: &Choice) -> f64 {
 }
 
 /// Takes the upgrade with the most value for its cost, as long as one fits.
-pub(super) fn filled(menus: &[Menu], mut choice: Choice, budget_tokens: u32) -> Choice {
-    let mut left = u64::from(budget_tokens).saturating_sub(cost(menus, &choice));
+pub(super) fn filled(menus: &[Menu], choice: Choice, budget_tokens: u32) -> Choice {
+    let left = u64::from(budget_tokens).saturating_sub(cost(menus, &choice));
+    upgraded(menus, choice, u32::try_from(left).unwrap_or(u32::MAX))
+}
+
+/// The same, with so many tokens left to spend.
+pub(super) fn upgraded(menus: &[Menu], mut choice: Choice, left_tokens: u32) -> Choice {
+    let mut left = u64::from(left_tokens);
     while let Some((index, taken, extra)) = best_upgrade(menus, &choice, left) {
         if let Some(slot) = choice.get_mut(index) {
             *slot = Some(taken);

@@ -102,8 +102,8 @@ impl Gathering {
     pub fn offer_useful(&mut self, count: usize) {
         let is_left =
             |memory: &Memory| !self.offers.contains_key(&memory.id) && !is_reasoning(memory);
-        let mut rest: Vec<(Memory, Option<f64>, Usefulness)> =
-            self.found.by_id.values().filter(|(memory, _, _)| is_left(memory)).cloned().collect();
+        let mut rest: Vec<&(Memory, Option<f64>, Usefulness)> =
+            self.found.by_id.values().filter(|(memory, _, _)| is_left(memory)).collect();
         rest.sort_by(|a, b| b.2.score().total_cmp(&a.2.score()).then(b.0.id.cmp(&a.0.id)));
         let weighed: Vec<(f64, &str)> = rest
             .iter()

@@ -1,6 +1,7 @@
 //! Guardrails that can be checked are checked: no secret travels under a constraint that forbids it.
 
-use spine_protocol::{Redaction, Unsealed};
+use spine_protocol::{Constraint, Redaction, Unsealed};
+use spine_store::Memory;
 
 use super::AssemblyError;
 use super::offer::Offer;
@@ -8,7 +9,12 @@ use crate::text::secrets::{find_secrets, forbids_secrets, redacted};
 
 /// Whether a constraint of this envelope forbids plaintext credentials.
 pub(super) fn is_guarded(unsealed: &Unsealed) -> bool {
-    unsealed.body().constraints.iter().any(|c| forbids_secrets(c.name.as_str(), &c.value))
+    forbid_secrets(&unsealed.body().constraints)
+}
+
+/// Whether one of these constraints forbids plaintext credentials.
+pub(crate) fn forbid_secrets(constraints: &[Constraint]) -> bool {
+    constraints.iter().any(|c| forbids_secrets(c.name.as_str(), &c.value))
 }
 
 /// Refuses a secret in the core, and blacks out those in the history.
@@ -41,14 +47,20 @@ fn without_secrets(text: &str) -> (String, Vec<String>) {
 
 /// Blacks out in the envelope, never in the store.
 pub(super) fn redact(offer: &mut Offer) {
-    let body = &mut offer.memory.body;
+    offer.redacted_kinds = redact_memory(&mut offer.memory);
+}
+
+/// Blacks out what a guarded envelope would not carry; the kinds of what was there.
+pub(crate) fn redact_memory(memory: &mut Memory) -> Vec<String> {
+    let (body, mut found) = (&mut memory.body, Vec::new());
     for text in
         [Some(&mut body.text), body.summary.as_mut(), body.title.as_mut()].into_iter().flatten()
     {
         let (clean, kinds) = without_secrets(text);
         *text = clean;
-        offer.redacted_kinds.extend(kinds);
+        found.extend(kinds);
     }
-    offer.redacted_kinds.sort();
-    offer.redacted_kinds.dedup();
+    found.sort();
+    found.dedup();
+    found
 }

@@ -35,6 +35,7 @@ use crate::memories::{ListRequest, Memories, MemoryError, SearchRequest};
 use crate::patience::{Timer, within};
 use gather::{Question, References, questions};
 use gathering::{Gathering, Useful};
+pub(crate) use guard::{forbid_secrets, redact_memory};
 use guard::{guard_envelope, is_guarded, redact};
 use limits::{
     HITS_WEIGHED_MIN, NEWEST_MEMORIES_WEIGHED, PARENTS_MAX, PINS_MAX, RECENT_MEMORIES_MAX,

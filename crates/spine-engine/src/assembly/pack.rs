@@ -9,7 +9,7 @@ use spine_protocol::{
     TrimmedItem, TrimmedTo, Unknown, Unsealed, count, pieces,
 };
 
-use super::choose::{Menu, choose, cost, filled};
+use super::choose::{Choice, Menu, choose, cost, filled, upgraded};
 use super::error::{AssemblyError, PartTokens};
 use super::explain::{Explanation, MemoryExplanation};
 use super::offer::{Offer, Priced, Pricing};
@@ -47,18 +47,27 @@ pub(super) fn pack(
     let history = scales.fit_history(&bare, history_allowance(room, &natural))?;
     let gaps_reserve = scales.gaps_reserve(&bare, room)?;
     let memory_room = room.saturating_sub(history.tokens + gaps_reserve);
-    let (priced, chosen) = choose_levels(&pricing, natural, memory_room, &bare)?;
-    let mut packing = bare.packing;
-    packing.omitted.history = history.omitted.history;
-    packing.omitted.progress = history.omitted.progress;
-    packing.omitted.decisions = history.omitted.decisions;
-    packing.redactions = gathered.redactions;
-    fill_in(&mut packing, &priced, &chosen, (gathered.requested, gathered.gaps.len() as u32));
-    scales.use_what_is_left(&mut packing)?;
-    let details = chosen.iter().map(|packed| packed.as_ref().map(|packed| packed.detail));
+    let (priced, choice) = choose_levels(&pricing, natural, memory_room, &bare)?;
+    let mut lists = bare.packing;
+    lists.omitted.history = history.omitted.history;
+    lists.omitted.progress = history.omitted.progress;
+    lists.omitted.decisions = history.omitted.decisions;
+    lists.redactions = gathered.redactions;
+    let asked = Asked { requested: gathered.requested, missing: gathered.gaps.len() as u32 };
+    let (mut packing, chosen) = scales.with_memories(&lists, &asked, &priced, choice)?;
+    packing.memories = chosen.iter().flatten().copied().cloned().collect();
+    let details = chosen.iter().map(|packed| packed.map(|packed| packed.detail));
     let memories =
         priced.iter().zip(details).map(|(priced, chosen)| MemoryExplanation::of(priced, chosen));
     Ok((packing, Explanation { memories: memories.collect(), degraded: Vec::new() }))
+}
+
+/// The explicit references.
+struct Asked {
+    /// How many there are.
+    requested: u32,
+    /// How many lead nowhere.
+    missing: u32,
 }
 
 fn history_allowance(room: u32, natural: &[Priced]) -> u32 {
@@ -68,18 +77,23 @@ fn history_allowance(room: u32, natural: &[Priced]) -> u32 {
 }
 
 /// The level of each memory that travels.
-type Chosen = Vec<Option<PackedMemory>>;
+type Chosen<'a> = Vec<Option<&'a PackedMemory>>;
+
+fn chosen<'a>(priced: &'a [Priced], choice: &Choice) -> Chosen<'a> {
+    let level = |(priced, taken): (&'a Priced, &Option<usize>)| priced.levels.get((*taken)?);
+    priced.iter().zip(choice).map(level).collect()
+}
 
 fn choose_levels(
     pricing: &Pricing<'_>,
     natural: Vec<Priced>,
     room: u32,
     bare: &Bare,
-) -> Result<(Vec<Priced>, Chosen)> {
+) -> Result<(Vec<Priced>, Choice)> {
     let all: u64 = natural.iter().map(|priced| u64::from(priced.natural_tokens())).sum();
     if all <= u64::from(room) {
-        let chosen = natural.iter().map(|priced| priced.levels.last().cloned()).collect();
-        return Ok((natural, chosen));
+        let choice = natural.iter().map(|priced| priced.levels.len().checked_sub(1)).collect();
+        return Ok((natural, choice));
     }
     if *pricing.strategy == spine_protocol::Strategy::Full {
         let memories =
@@ -88,16 +102,12 @@ fn choose_levels(
     }
     let priced = natural.into_iter().map(|priced| pricing.all_levels(priced));
     let priced = priced.collect::<std::result::Result<Vec<Priced>, SealError>>()?;
-    let taken = within_budget(&priced, room, bare)?;
-    let level = |(priced, taken): (&Priced, Option<usize>)| {
-        taken.and_then(|taken| priced.levels.get(taken).cloned())
-    };
-    let chosen = priced.iter().zip(taken).map(level).collect();
-    Ok((priced, chosen))
+    let choice = within_budget(&priced, room, bare)?;
+    Ok((priced, choice))
 }
 
 /// Pins first, within their half; then the rest, with what the pins leave.
-fn within_budget(priced: &[Priced], room: u32, bare: &Bare) -> Result<Vec<Option<usize>>> {
+fn within_budget(priced: &[Priced], room: u32, bare: &Bare) -> Result<Choice> {
     let pins: Vec<&Priced> = priced.iter().filter(|priced| priced.is_pinned()).collect();
     let menus: Vec<Menu> = pins.iter().map(|pin| pin.menu(true)).collect();
     let half = bare.max_tokens / 2;
@@ -119,33 +129,28 @@ fn within_budget(priced: &[Priced], room: u32, bare: &Bare) -> Result<Vec<Option
     Ok(priced.iter().map(next).map(Option::flatten).collect())
 }
 
-/// Puts the chosen memories in, and names what lost detail or is missing.
-fn fill_in(
-    packing: &mut Packing,
-    priced: &[Priced],
-    chosen: &Chosen,
-    (requested, missing): (u32, u32),
-) {
-    packing.memories = chosen.iter().flatten().cloned().collect();
-    let with_text =
-        priced.iter().zip(chosen).filter(|(_, c)| c.as_ref().is_some_and(|c| c.text.is_some()));
+/// The lists with what lost detail or is missing named. One memory stands for all: it is the lists that are weighed.
+fn listed(lists: &Packing, asked: &Asked, priced: &[Priced], chosen: &Chosen<'_>) -> Packing {
+    let mut packing = lists.clone();
+    packing.memories = chosen.iter().flatten().take(1).copied().cloned().collect();
+    let with_text = priced.iter().zip(chosen).filter(|(_, c)| c.is_some_and(|c| c.text.is_some()));
     packing.redactions.extend(with_text.flat_map(|(priced, _)| priced.offer.redactions()));
     let items: Vec<TrimmedItem> =
-        priced.iter().zip(chosen).filter_map(|(p, c)| trimmed(p, c.as_ref())).collect();
-    let is_dropped = |(priced, chosen): &(&Priced, &Option<PackedMemory>)| {
-        priced.is_explicit() && chosen.is_none()
-    };
-    let dropped: Vec<&Priced> =
-        priced.iter().zip(chosen).filter(is_dropped).map(|(priced, _)| priced).collect();
-    packing.completeness.requested = requested;
-    packing.completeness.included = requested.saturating_sub(missing + dropped.len() as u32);
-    packing
-        .completeness
-        .gaps
-        .extend(dropped.iter().map(|priced| gap(&priced.offer.id().to_string(), "budget")));
+        priced.iter().zip(chosen).filter_map(|(p, c)| trimmed(p, *c)).collect();
+    let dropped: Vec<Gap> = priced
+        .iter()
+        .zip(chosen)
+        .filter(|(priced, chosen)| priced.is_explicit() && chosen.is_none())
+        .map(|(priced, _)| gap(&priced.offer.id().to_string(), "budget"))
+        .collect();
+    packing.completeness.requested = asked.requested;
+    packing.completeness.included =
+        asked.requested.saturating_sub(asked.missing + dropped.len() as u32);
+    packing.completeness.gaps.extend(dropped);
     packing.omitted.gaps = packing.completeness.gaps.len() as u32;
     packing.omitted.trimmed = items.len() as u32;
     packing.trimmed = Trimmed { count: items.len() as u32, items, unknown: Unknown::new() };
+    packing
 }
 
 fn trimmed(priced: &Priced, chosen: Option<&PackedMemory>) -> Option<TrimmedItem> {
@@ -297,15 +302,43 @@ impl Scales<'_> {
         Ok(named.min(room / 10))
     }
 
-    /// Names as many gaps, then trimmed memories, then shows as much older history, as the rest of the budget allows.
-    fn use_what_is_left(&self, packing: &mut Packing) -> Result<()> {
-        let memories: u32 = packing.memories.iter().map(|memory| memory.tokens).sum();
-        let others: u32 = self.parts(packing)?.iter().map(|part| part.tokens).sum();
-        let mut left = self.max_tokens().saturating_sub(memories + others);
-        left = self.show_more(packing, left, Part::Missing, |omitted| &mut omitted.gaps)?;
-        left = self.show_more(packing, left, Part::Missing, |omitted| &mut omitted.trimmed)?;
-        left = self.show_more(packing, left, Part::History, |omitted| &mut omitted.decisions)?;
-        left = self.show_more(packing, left, Part::History, |omitted| &mut omitted.progress)?;
+    /// What the lists leave goes to the memories as well, as long as one more level fits: the pins' half may have had
+    /// no other taker, and the lists may be shorter than was kept free for them.
+    fn with_memories<'p>(
+        &self,
+        lists: &Packing,
+        asked: &Asked,
+        priced: &'p [Priced],
+        mut choice: Choice,
+    ) -> Result<(Packing, Chosen<'p>)> {
+        let menus: Vec<Menu> = priced.iter().map(|priced| priced.menu(false)).collect();
+        loop {
+            let chosen = chosen(priced, &choice);
+            let mut packing = listed(lists, asked, priced, &chosen);
+            let left = self.name_gaps(&mut packing, cost(&menus, &choice))?;
+            let more = upgraded(&menus, choice.clone(), left);
+            if more == choice {
+                self.use_what_is_left(&mut packing, left)?;
+                return Ok((packing, chosen));
+            }
+            choice = more;
+        }
+    }
+
+    /// Names as many gaps as the budget allows beside the memories; gives back what is left then.
+    fn name_gaps(&self, packing: &mut Packing, memories_tokens: u64) -> Result<u32> {
+        let lists: u32 = self.parts(packing)?.iter().map(|part| part.tokens).sum();
+        let left = u64::from(self.max_tokens()).saturating_sub(memories_tokens + u64::from(lists));
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        self.show_more(packing, left, Part::Missing, |omitted| &mut omitted.gaps)
+    }
+
+    /// Names as many trimmed memories, then shows as much older history, as the rest of the budget allows.
+    fn use_what_is_left(&self, packing: &mut Packing, left: u32) -> Result<()> {
+        let left = self.show_more(packing, left, Part::Missing, |omitted| &mut omitted.trimmed)?;
+        let left =
+            self.show_more(packing, left, Part::History, |omitted| &mut omitted.decisions)?;
+        let left = self.show_more(packing, left, Part::History, |omitted| &mut omitted.progress)?;
         self.show_more(packing, left, Part::History, |omitted| &mut omitted.history)?;
         Ok(())
     }
@@ -318,8 +351,11 @@ impl Scales<'_> {
         part: Part,
         list: impl Fn(&mut Omitted) -> &mut u32,
     ) -> Result<u32> {
-        let before = self.part(packing, part)?;
         let (mut low, mut high) = (0, *list(&mut packing.omitted));
+        if high == 0 {
+            return Ok(left);
+        }
+        let before = self.part(packing, part)?;
         let mut spent = 0;
         while low < high {
             let omitted = (low + high) / 2;

@@ -4,6 +4,7 @@
 //! fit best. So memories are picked one by one, each by its usefulness less what it repeats of those before it.
 
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// What a memory loses that repeats another one word for word. It goes by the square of the likeness: variants of one
@@ -25,28 +26,65 @@ pub(super) fn most_useful_together(
     let carried: Vec<Words> = carried.iter().map(|text| words_of(text)).collect();
     let most_like =
         |words: &Words| carried.iter().map(|other| likeness(words, other)).fold(0.0, f64::max);
-    let mut repeated: Vec<f64> = words.iter().map(most_like).collect();
+    let candidate = |(index, words): (usize, &Words)| Candidate {
+        index,
+        useful: weighed.get(index).map_or(0.0, |(useful, _)| *useful),
+        repeated: most_like(words),
+        compared: 0,
+    };
+    let mut left: BinaryHeap<Candidate> = words.iter().enumerate().map(candidate).collect();
     let mut picked: Vec<usize> = Vec::new();
-    while let Some(next) = best(weighed, &repeated, &picked).filter(|_| picked.len() < count) {
-        picked.push(next);
-        let Some(taken) = words.get(next) else { break };
-        for (repeated, words) in repeated.iter_mut().zip(&words) {
-            *repeated = repeated.max(likeness(words, taken));
+    while let Some(mut best) = left.pop().filter(|_| picked.len() < count) {
+        let unseen = picked.get(best.compared..).unwrap_or_default();
+        if unseen.is_empty() {
+            picked.push(best.index);
+            continue;
         }
+        let mine = words.get(best.index);
+        let like = |other: &usize| Some(likeness(mine?, words.get(*other)?));
+        best.repeated = unseen.iter().filter_map(like).fold(best.repeated, f64::max);
+        best.compared = picked.len();
+        left.push(best);
     }
     picked
 }
 
-fn best(weighed: &[(f64, &str)], repeated: &[f64], picked: &[usize]) -> Option<usize> {
-    let worth = |index: &usize| {
-        let (useful, _) = weighed.get(*index)?;
-        Some(useful - REPETITION_COSTS * repeated.get(*index)?.powi(2))
-    };
-    let left = (0..weighed.len()).filter(|index| !picked.contains(index));
-    left.filter_map(|index| Some((worth(&index)?, index)))
-        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
-        .map(|(_, index)| index)
+/// A text on the heap. Every pick can only lower its worth, so it is compared with the picks it has not seen when it
+/// comes to the top, and only then: most texts never do.
+struct Candidate {
+    index: usize,
+    useful: f64,
+    /// Its likeness to the most alike of those it was compared with.
+    repeated: f64,
+    /// How many of the picks it was compared with.
+    compared: usize,
 }
+
+impl Candidate {
+    fn worth(&self) -> f64 {
+        self.useful - REPETITION_COSTS * self.repeated.powi(2)
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.worth().total_cmp(&other.worth()).then(other.index.cmp(&self.index))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}
 
 fn words_of(text: &str) -> Words {
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
@@ -83,6 +121,40 @@ fn in_common(a: &[u64], b: &[u64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every candidate compared with every pick, as the rule says it.
+    fn eager(weighed: &[(f64, &str)], count: usize) -> Vec<usize> {
+        let words: Vec<Words> = weighed.iter().map(|(_, text)| words_of(text)).collect();
+        let mut picked: Vec<usize> = Vec::new();
+        let worth = |index: usize, picked: &[usize]| {
+            let like = picked.iter().map(|p| likeness(&words[index], &words[*p]));
+            weighed[index].0 - REPETITION_COSTS * like.fold(0.0, f64::max).powi(2)
+        };
+        while picked.len() < count.min(weighed.len()) {
+            let left = (0..weighed.len()).filter(|index| !picked.contains(index));
+            let by_worth = |a: &usize, b: &usize| {
+                worth(*a, &picked).total_cmp(&worth(*b, &picked)).then(b.cmp(a))
+            };
+            picked.push(left.max_by(by_worth).unwrap());
+        }
+        picked
+    }
+
+    #[test]
+    fn comparing_late_picks_the_same_as_comparing_everything() {
+        for seed in 0..100 {
+            let rng = &mut fastrand::Rng::with_seed(seed);
+            let words = |rng: &mut fastrand::Rng| {
+                (0..rng.usize(1..8)).map(|_| rng.u8(..12).to_string()).collect::<Vec<_>>().join(" ")
+            };
+            let texts: Vec<(f64, String)> =
+                (0..rng.usize(0..40)).map(|_| (f64::from(rng.u8(..9)) / 8.0, words(rng))).collect();
+            let weighed: Vec<(f64, &str)> = texts.iter().map(|(w, t)| (*w, t.as_str())).collect();
+            let count = rng.usize(0..30);
+            let picked = most_useful_together(&weighed, &[], count);
+            assert_eq!(picked, eager(&weighed, count), "seed {seed}");
+        }
+    }
 
     #[test]
     fn variants_of_one_answer_leave_room_for_the_others() {

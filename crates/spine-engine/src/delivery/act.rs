@@ -41,6 +41,12 @@ impl Act {
         Self { id, event, actor, data, with, with_events, idempotency: None }
     }
 
+    /// Where, behind its own, the step has the delivery that it makes.
+    pub(super) fn place_of_delivery(&self) -> u64 {
+        let place = self.with.iter().position(|put| matches!(put, Put::Delivery(_)));
+        place.map_or(0, |place| place as u64 + 1)
+    }
+
     pub(super) fn noting(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.data.insert(name.to_owned(), value.into());
         self
@@ -209,7 +215,7 @@ impl Deliveries {
         let applied = self.store.apply(commands).await?;
         let mut effects = Vec::new();
         for ((index, _, _, step), outcome) in planned.into_iter().zip(applied) {
-            if let Some(outcome) = committed(&step.after, outcome) {
+            if let Some(outcome) = committed(&step.after, outcome, now) {
                 if outcome.is_ok() {
                     self.ring(workspace, &step);
                     effects
@@ -218,7 +224,9 @@ impl Deliveries {
                 set(outcomes, index, Some(outcome));
             }
         }
-        self.tell_breakers(workspace, &effects, standings).await
+        // What was asked for is on disk, and that is the answer: a breaker that was not told does no harm.
+        let _ = self.tell_breakers(workspace, &effects, standings).await;
+        Ok(())
     }
 
     /// Wakes whoever waits for this.
@@ -328,11 +336,11 @@ pub(super) fn event(kind: &'static str, act: &Act, delivery: &Delivery) -> Event
 }
 
 /// The delivery as it is on disk now; nothing when another writer was first.
-fn committed(after: &Delivery, outcome: Outcome) -> Option<Result<Delivery>> {
+fn committed(after: &Delivery, outcome: Outcome, now: UnixMs) -> Option<Result<Delivery>> {
     match outcome {
         Ok(Applied::Now(receipt)) => {
             let mut after = after.clone();
-            after.row.change = receipt.put_change(0);
+            (after.row.change, after.row.updated_at) = (receipt.put_change(0), now);
             Some(Ok(after))
         }
         Ok(Applied::Before(_)) => Some(Err(DeliveryError::IdempotencyConflict)),

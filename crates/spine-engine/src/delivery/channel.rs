@@ -13,7 +13,7 @@ use super::bell::Topic;
 use super::head::Head;
 use super::join::{Join, JoinRequest};
 use super::limits::{LOOK_AGAIN, RECEIVERS_MAX, WAIT_MAX};
-use super::send::{SendOptions, Sending};
+use super::send::{SendOptions, Sending, delivery_places};
 use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
@@ -147,7 +147,7 @@ impl Deliveries {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
         let id = self.publication_id(command.at);
         let sendings = receivers.into_iter().map(|agent| part(&head, agent, id, &request.options));
-        let sent = self.plan(caller, sendings.collect(), &mut command).await?;
+        let mut sent = self.plan(caller, sendings.collect(), &mut command).await?;
         let join = request.join.map(|join| join.planned(sent.len(), command.at)).transpose()?;
         let publication = Publication {
             id,
@@ -162,17 +162,18 @@ impl Deliveries {
         command.puts.push(Put::Record(Box::new(publication.to_record(None)?)));
         command.events.push(published(caller, &publication));
         command.idempotency = idempotency::record(caller, digest, &id, command.at);
-        let record = command.idempotency.clone();
+        let places = delivery_places(&command);
         match self.apply_one(command).await? {
-            Some(Applied::Now(_)) => {
-                sent.iter().for_each(|delivery| self.arrived(caller, delivery));
-                self.publication(caller, id).await
+            Some(Applied::Now(receipt)) => {
+                for (delivery, place) in sent.iter_mut().zip(places) {
+                    delivery.row.change = receipt.put_change(place);
+                    delivery.row.sequence = delivery.row.change;
+                    self.arrived(caller, delivery);
+                }
+                Ok(PublicationView { publication, deliveries: sent })
             }
             Some(Applied::Before(known)) => self.published_before(caller, &known.answer).await,
-            None => match record {
-                Some(record) => self.published_before(caller, &record.answer).await,
-                None => Err(DeliveryError::Contended),
-            },
+            None => Err(DeliveryError::Contended),
         }
     }
 

@@ -7,10 +7,10 @@ use spine_store::Command;
 use super::act::Act;
 use super::fence::Fence;
 use super::head::Head;
-use super::machine::{By, Completion, Event};
+use super::machine::{Completion, Event};
 use super::send::{SendOptions, Sending};
 use super::settle::{Ack, Done};
-use super::story::{Delivery, ParkCause};
+use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
 use crate::assembly::limits::PARENTS_MAX;
@@ -56,7 +56,7 @@ impl Deliveries {
         let receiver = Caller { agent: Some(before.row.agent.clone()), ..caller.clone() };
         let request = self.with_target_budget(caller, next.handoff.clone()).await?;
         let made = match self.handoffs.prepare(&receiver, request).await {
-            Err(error) => return Err(self.refused_hop(caller, &before, &next, error).await),
+            Err(error) => return Err(self.refused_hop(caller, &before, fence, &next, error).await),
             Ok(made) => made,
         };
         completion.next = Some(made.envelope.id);
@@ -68,12 +68,13 @@ impl Deliveries {
         let sent = self.plan(&receiver, vec![sending], &mut command).await?;
         let mut act = Act::new(caller, id, Event::Complete(fence, completion));
         (act.with, act.with_events) = (command.puts, command.events);
+        let place = act.place_of_delivery();
         let delivery = self.act(&caller.workspace, act).await?;
         sent.iter().for_each(|next| self.arrived(caller, next));
-        let next = match sent.first() {
+        let next = match sent.into_iter().next() {
             // Another completion by the same lease may have won meanwhile: then its successor counts.
             Some(sent) if delivery.story.next() == Some(sent.row.envelope) => {
-                Some(self.get(caller, sent.row.id).await?)
+                Some(sent.written_with(&delivery, place))
             }
             _ => self.delivery_of_next(caller, &delivery).await?,
         };
@@ -98,7 +99,7 @@ impl Deliveries {
         Ok(Some(Done { delivery: delivery.clone(), next }))
     }
 
-    async fn delivery_of_next(
+    pub(super) async fn delivery_of_next(
         &self,
         caller: &Caller,
         delivery: &Delivery,
@@ -113,6 +114,7 @@ impl Deliveries {
         &self,
         caller: &Caller,
         delivery: &Delivery,
+        fence: Fence,
         next: &Next,
         error: AssemblyError,
     ) -> DeliveryError {
@@ -123,14 +125,11 @@ impl Deliveries {
         let agents = self.agents_of_chain(caller, delivery).await.unwrap_or_default();
         let cycle = cycle_of(&agents, &next.handoff.target);
         let message = format!("{rule}{}", shown(&cycle));
-        let by = By { agent: Some(delivery.row.agent.clone()), reason: message.clone() };
-        let refused = serde_json::to_value(next).ok();
-        let event = Event::Park(ParkCause::HopLimit, by, refused);
+        let (reason, refused) = (message.clone(), serde_json::to_value(next).ok());
+        let event = Event::HopLimit { fence, reason, refused };
         let act = Act::new(caller, delivery.row.id, event).noting("cause", "hop_limit");
         match self.act(&caller.workspace, act).await {
-            Ok(_) | Err(DeliveryError::Over { .. }) => {
-                DeliveryError::HopLimit { message, agents, cycle }
-            }
+            Ok(_) => DeliveryError::HopLimit { message, agents, cycle },
             Err(error) => error,
         }
     }

@@ -9,7 +9,8 @@ use spine_protocol::{
     AgentName, DeliveryId, Envelope, EnvelopeId, MemoryId, NewHistory, RuleError, StateUpdate,
 };
 use spine_store::{
-    Applied, Collection, Command, DeliveryState, EventDraft, IdempotencyKey, Put, Record, UnixMs,
+    Applied, Collection, Command, DeliveryState, EventDraft, Expected, Guard, IdempotencyKey, Put,
+    Record, RowKey, UnixMs,
 };
 
 use super::act::read_record;
@@ -122,21 +123,27 @@ impl Deliveries {
             Some(join) => {
                 self.make_join(caller, &record, &publication, join, &view.deliveries).await
             }
-            None => self.keep_waiting(caller, &record, &publication).await,
+            None => self.keep_waiting(caller, &record, &publication, &view.deliveries).await,
         };
         let topic = Topic::Publication(caller.workspace.clone(), publication.id.to_string());
         self.bells.ring(&topic);
         outcome
     }
 
-    /// Nothing to do before its time, unless it is woken again.
+    /// Nothing to do before its time, unless it is woken again. A part that ends meanwhile wakes a record that is awake already:
+    /// so that this does not put it to sleep for good, it depends on every part being as it was seen.
     async fn keep_waiting(
         &self,
         caller: &Caller,
         record: &Record,
         publication: &Publication,
+        parts: &[Delivery],
     ) -> Result<()> {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
+        command.guards.extend(parts.iter().map(|part| Guard {
+            key: RowKey::Delivery(part.row.id),
+            expected: Expected::At(part.row.change),
+        }));
         command.puts.push(Put::Record(Box::new(publication.to_record(Some(record))?)));
         // Another engine may have looked as well: then it has kept it waiting.
         self.apply_one(command).await.map(|_| ())

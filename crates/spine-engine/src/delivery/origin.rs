@@ -37,7 +37,8 @@ impl Deliveries {
         let request = self.with_target_budget(caller, request).await?;
         let made = match (self.handoffs.prepare(caller, request).await, parent) {
             (Err(error), Some(parent)) => {
-                return Err(self.refused_hop(caller, &parent, &next, error).await);
+                let fence = self.fence_of(&parent);
+                return Err(self.refused_hop(caller, &parent, fence, &next, error).await);
             }
             (made, _) => made?,
         };
@@ -58,7 +59,8 @@ impl Deliveries {
         let made = self.hand_off_noting(caller, handoff, options, note(caller, origin)).await;
         match (made, parent) {
             (Err(DeliveryError::Assembly(error)), Some(parent)) => {
-                Err(self.refused_hop(caller, &parent, &next, error).await)
+                let fence = self.fence_of(&parent);
+                Err(self.refused_hop(caller, &parent, fence, &next, error).await)
             }
             (made, _) => made,
         }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use spine_protocol::{AgentName, DeliveryId, WorkspaceName};
+use spine_store::limits::PAGE_ROWS_MAX;
 use spine_store::{Applied, DeliveryState, Priority, StoredEnvelope, UnixMs};
 
 use super::act::{Act, Standing, command};
@@ -63,6 +64,30 @@ pub struct Received {
     pub fence: Fence,
 }
 
+impl Received {
+    /// What it takes to give it back.
+    pub fn handle(&self) -> Handle {
+        Handle::of(&self.delivery, self.fence.clone())
+    }
+}
+
+/// One lease, as much of it as giving it back takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handle {
+    /// The delivery.
+    pub id: DeliveryId,
+    /// The lease on it.
+    pub fence: Fence,
+    ticket: u64,
+}
+
+impl Handle {
+    fn of(leased: &Delivery, fence: Fence) -> Self {
+        let ticket = leased.story.lease.as_ref().map_or(0, |lease| lease.ticket);
+        Self { id: leased.row.id, fence, ticket }
+    }
+}
+
 impl Deliveries {
     /// Waits for work and takes it.
     pub async fn receive(&self, caller: &Caller, request: ReceiveRequest) -> Result<Vec<Received>> {
@@ -111,9 +136,11 @@ impl Deliveries {
             Admission::None(_) => return self.claim_probe(caller, request, &standing).await,
         };
         let rows = inbox.take(self, workspace, &request.agent, wanted, now).await?;
-        let taken = self.lease(caller, request, rows.rows.clone(), &standing).await?;
+        let (taken, unhanded) = self.lease(caller, request, rows.rows.clone(), &standing).await?;
         drop(rows);
-        self.handed(caller, request, taken).await
+        let received = self.handed(caller, request, taken).await?;
+        unhanded.disarm();
+        Ok(received)
     }
 
     /// A direct handoff that is the probe can be taken though the circuit is open to all others.
@@ -131,8 +158,16 @@ impl Deliveries {
                 && row.agent == request.agent
                 && row.visible_at <= now
         });
-        let taken = self.lease(caller, request, rows, standing).await?;
-        self.handed(caller, request, taken).await
+        if rows.iter().any(|row| row.order_key.is_some()) {
+            // A probe waits for its turn like any other.
+            let (agent, limit) = (request.agent.clone(), PAGE_ROWS_MAX);
+            let ready = self.store.ready_deliveries(&caller.workspace, agent, now, limit).await?;
+            rows.retain(|row| ready.iter().any(|ready| ready.id == row.id));
+        }
+        let (taken, unhanded) = self.lease(caller, request, rows, standing).await?;
+        let received = self.handed(caller, request, taken).await?;
+        unhanded.disarm();
+        Ok(received)
     }
 
     /// Leases those of the rows that are still as they were read.
@@ -142,7 +177,7 @@ impl Deliveries {
         request: &ReceiveRequest,
         rows: Vec<spine_store::Delivery>,
         standing: &Standing,
-    ) -> Result<Vec<Delivery>> {
+    ) -> Result<(Vec<Delivery>, Unhanded<'_>)> {
         let workspace = &caller.workspace;
         let now = self.store.now();
         let (mut steps, mut commands) = (Vec::new(), Vec::new());
@@ -155,10 +190,10 @@ impl Deliveries {
             commands.push(command);
             steps.push(step);
         }
+        let mut unhanded = Unhanded::new(self, workspace, &steps);
         if commands.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), unhanded));
         }
-        let mut unhanded = Unhanded::new(self, workspace, steps.iter().map(|step| &step.after));
         let outcomes = self.store.apply(commands).await?;
         let mut taken = Vec::with_capacity(steps.len());
         let mut effects = Vec::new();
@@ -166,7 +201,7 @@ impl Deliveries {
             if let Ok(Applied::Now(receipt)) = outcome {
                 self.ring(workspace, &step);
                 let Step { after: mut delivery, effects: mut more } = step;
-                delivery.row.change = receipt.put_change(0);
+                (delivery.row.change, delivery.row.updated_at) = (receipt.put_change(0), now);
                 effects.extend(more.drain(..).map(|effect| (delivery.row.id, effect)));
                 taken.push(delivery);
             }
@@ -175,8 +210,7 @@ impl Deliveries {
         if standing.breaker.is_some() {
             self.tell_breakers(workspace, &effects, &Default::default()).await?;
         }
-        unhanded.disarm();
-        Ok(taken)
+        Ok((taken, unhanded))
     }
 
     fn leased(
@@ -201,7 +235,6 @@ impl Deliveries {
         request: &ReceiveRequest,
         taken: Vec<Delivery>,
     ) -> Result<Vec<Received>> {
-        let unhanded = Unhanded::new(self, &caller.workspace, taken.iter());
         let mut received = Vec::with_capacity(taken.len());
         for delivery in taken {
             let fence = self.fence_of(&delivery);
@@ -220,32 +253,41 @@ impl Deliveries {
             let envelope = envelope.ok_or_else(missing)?;
             received.push(Received { delivery, envelope, fence });
         }
-        unhanded.disarm();
         Ok(received)
     }
 
     /// Gives back what was taken and could not be handed over, soon and without spending an attempt. Does not wait, so
     /// that it can be called where somebody goes away.
-    pub fn give_back(&self, caller: &Caller, id: DeliveryId, fence: Fence) {
-        let workspace = caller.workspace.clone();
-        lock(&self.orphans).push(Orphan { workspace, id, fence });
+    pub fn give_back(&self, caller: &Caller, lease: Handle) {
+        lock(&self.orphans).push(Orphan { workspace: caller.workspace.clone(), lease });
         self.bells.ring(&Topic::Due);
     }
 
     /// Gives back what never reached its receiver. Part of what is due.
     pub(super) async fn release_orphans(&self) -> Result<()> {
-        let orphans = std::mem::take(&mut *lock(&self.orphans));
-        for Orphan { workspace, id, fence } in orphans {
-            let caller = Caller::of(workspace.clone());
-            let act = Act::new(&caller, id, Event::Release(fence));
-            match self.act(&workspace, act).await {
-                // It moved on by itself.
-                Ok(_) | Err(DeliveryError::LeaseLost { .. } | DeliveryError::Over { .. }) => {}
-                Err(DeliveryError::Cancelled { .. } | DeliveryError::Unknown { .. }) => {}
-                Err(error) => return Err(error),
+        let mut orphans = std::mem::take(&mut *lock(&self.orphans));
+        while let Some(orphan) = orphans.pop() {
+            let released = self.release(&orphan).await;
+            if released.is_err() {
+                // Those that are left are given back next time.
+                orphans.push(orphan);
+                lock(&self.orphans).append(&mut orphans);
+                return released;
             }
         }
         Ok(())
+    }
+
+    async fn release(&self, orphan: &Orphan) -> Result<()> {
+        let Orphan { workspace, lease: Handle { id, fence, ticket } } = orphan;
+        let caller = Caller::of(workspace.clone());
+        let act = Act::new(&caller, *id, Event::Release(fence.clone(), *ticket));
+        match self.act(workspace, act).await {
+            // It moved on by itself.
+            Ok(_) | Err(DeliveryError::LeaseLost { .. } | DeliveryError::Over { .. }) => Ok(()),
+            Err(DeliveryError::Cancelled { .. } | DeliveryError::Unknown { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -253,8 +295,7 @@ impl Deliveries {
 #[derive(Debug, Clone)]
 pub(super) struct Orphan {
     workspace: WorkspaceName,
-    id: DeliveryId,
-    fence: Fence,
+    lease: Handle,
 }
 
 /// Leases on their way. Dropped before they are handed over, they are given back: the poller has gone, and that costs
@@ -265,21 +306,17 @@ struct Unhanded<'a> {
 }
 
 impl<'a> Unhanded<'a> {
-    fn new<'b>(
-        engine: &'a Deliveries,
-        workspace: &WorkspaceName,
-        leased: impl Iterator<Item = &'b Delivery>,
-    ) -> Self {
-        let orphan = |delivery: &Delivery| Orphan {
+    fn new(engine: &'a Deliveries, workspace: &WorkspaceName, steps: &[Step]) -> Self {
+        let orphan = |step: &Step| Orphan {
             workspace: workspace.clone(),
-            id: delivery.row.id,
-            fence: engine.fence_of(delivery),
+            lease: Handle::of(&step.after, engine.fence_of(&step.after)),
         };
-        Self { engine, orphans: leased.map(orphan).collect() }
+        Self { engine, orphans: steps.iter().map(orphan).collect() }
     }
 
     fn keep(&mut self, taken: &[Delivery]) {
-        self.orphans.retain(|orphan| taken.iter().any(|delivery| delivery.row.id == orphan.id));
+        self.orphans
+            .retain(|orphan| taken.iter().any(|delivery| delivery.row.id == orphan.lease.id));
     }
 
     fn disarm(mut self) {

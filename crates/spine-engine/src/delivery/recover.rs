@@ -7,7 +7,7 @@ use spine_store::{Filter, Memory, UnixMs};
 
 use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
-use crate::assembly::subject_filter;
+use crate::assembly::{forbid_secrets, redact_memory, subject_filter};
 use crate::memories::{Lookup, MemoryError};
 
 /// What can be had of what is missing.
@@ -69,7 +69,8 @@ impl Wanted {
         Self { named, gaps }
     }
 
-    /// Nothing of one subject travels in another's handoff (R11): such a memory stays a gap.
+    /// Nothing of one subject travels in another's handoff (R11): such a memory stays a gap. What the envelope would
+    /// have blacked out is blacked out here, too.
     fn sorted(
         self,
         found: Vec<Lookup>,
@@ -78,10 +79,13 @@ impl Wanted {
         envelope: &Envelope,
     ) -> Recovered {
         let Self { named, mut gaps } = self;
-        let mut memories = Vec::new();
+        let (mut memories, guarded) = (Vec::new(), forbid_secrets(&envelope.constraints));
         for lookup in found {
             match lookup {
-                Lookup::Found(memory) if filter.admits(&memory, now) => {
+                Lookup::Found(mut memory) if filter.admits(&memory, now) => {
+                    if guarded {
+                        redact_memory(&mut memory);
+                    }
                     let packed_version = named.get(&memory.id).copied().flatten();
                     memories.push(RecoveredMemory { memory: *memory, packed_version });
                 }

@@ -232,11 +232,13 @@ impl Deliveries {
         let event = Event::Replace(by(caller, &reason), made.envelope.id);
         let mut act = Act::new(caller, id, event).noting("next", made.envelope.id.to_string());
         (act.with, act.with_events) = (command.puts, command.events);
-        let sent = sent.first().ok_or(DeliveryError::Contended)?;
+        let sent = sent.into_iter().next().ok_or(DeliveryError::Contended)?;
         act.idempotency = idempotency::record(caller, digest, &sent.row.id, command.at);
+        let place = act.place_of_delivery();
         let replaced = self.act(&caller.workspace, act).await?;
-        self.arrived(caller, sent);
-        Ok((replaced, self.get(caller, sent.row.id).await?))
+        self.arrived(caller, &sent);
+        let sent = sent.written_with(&replaced, place);
+        Ok((replaced, sent))
     }
 
     async fn resent_before(

@@ -1,7 +1,7 @@
 //! Sending: from an envelope to a delivery in somebody's queue. Sending returns when that is on disk.
 
 use serde::{Deserialize, Serialize};
-use spine_protocol::{AgentName, DeliveryId, EnvelopeId, Priority};
+use spine_protocol::{AgentName, DeliveryId, Digest, EnvelopeId, Priority};
 use spine_store::{
     Applied, Change, Command, DeliveryState, EventDraft, IdempotencyRecord, OrderKey, Put, UnixMs,
 };
@@ -113,6 +113,32 @@ impl Deliveries {
         }
         let request = self.with_target_budget(caller, request).await?;
         let made = self.handoffs.prepare(caller, request).await?;
+        let sent = self.send_new(caller, &made, options, Some(digest), note).await?;
+        // The same request may have been first on another connection: then its envelope is the one that was stored.
+        if sent.row.envelope != made.envelope.id {
+            return Ok((self.handoffs.assembled(caller, sent.row.envelope).await?, sent));
+        }
+        Ok((made, sent))
+    }
+
+    /// Stores an envelope that was prepared and sends it, in one step.
+    pub async fn send_assembled(
+        &self,
+        caller: &Caller,
+        made: &Assembled,
+        options: SendOptions,
+    ) -> Result<Delivery> {
+        self.send_new(caller, made, options, None, None).await
+    }
+
+    async fn send_new(
+        &self,
+        caller: &Caller,
+        made: &Assembled,
+        options: SendOptions,
+        request: Option<Digest>,
+        note: Option<EventDraft>,
+    ) -> Result<Delivery> {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
         command.puts.push(made.put()?);
         command.events.push(made.event(caller));
@@ -120,9 +146,11 @@ impl Deliveries {
         let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
         let sent = self.plan(caller, vec![sending], &mut command).await?;
         let ids: Vec<DeliveryId> = sent.iter().map(|delivery| delivery.row.id).collect();
-        command.idempotency = idempotency::record(caller, digest, &ids, command.at);
+        let at = command.at;
+        command.idempotency =
+            request.and_then(|digest| idempotency::record(caller, digest, &ids, at));
         let sent = self.commit_sent(caller, command, sent).await?.pop();
-        sent.map(|sent| (made, sent)).ok_or(DeliveryError::Contended)
+        sent.ok_or(DeliveryError::Contended)
     }
 
     /// The budget that the target is registered with counts where the call gives none.
@@ -236,7 +264,7 @@ impl Deliveries {
 }
 
 /// Where among its puts a command has its deliveries.
-fn delivery_places(command: &Command) -> Vec<usize> {
+pub(super) fn delivery_places(command: &Command) -> Vec<usize> {
     let puts = command.puts.iter().enumerate();
     puts.filter(|(_, put)| matches!(put, Put::Delivery(_))).map(|(place, _)| place).collect()
 }

@@ -122,7 +122,10 @@ impl Deliveries {
             Some(next) => self.complete_into(caller, id, fence, completion, next).await,
             None => {
                 let act = Act::new(caller, id, Event::Complete(fence, completion));
-                Ok(Done { delivery: self.act(&caller.workspace, act).await?, next: None })
+                let delivery = self.act(&caller.workspace, act).await?;
+                // Another completion by the same lease may have won meanwhile: then its successor counts.
+                let next = self.delivery_of_next(caller, &delivery).await?;
+                Ok(Done { delivery, next })
             }
         }
     }

@@ -35,6 +35,14 @@ impl Delivery {
         spine_store::Delivery { story, ..self.row.clone() }
     }
 
+    /// A new one as it is on disk, that many puts behind another in the same command. It is not read again: a read that
+    /// fails would hide that all of it was written.
+    pub(super) fn written_with(mut self, first: &Self, place: u64) -> Self {
+        self.row.change = spine_store::Change(first.row.change.0 + place);
+        self.row.sequence = self.row.change;
+        self
+    }
+
     /// Where it stands.
     pub fn state(&self) -> DeliveryState {
         self.row.state
@@ -129,6 +137,9 @@ pub struct Lease {
     pub until: UnixMs,
     /// How long a heartbeat extends it.
     pub lease_ms: u64,
+    /// Drawn when it was given: tells it from one that was to be given in its place and was not.
+    #[serde(default)]
+    pub ticket: u64,
 }
 
 /// An attempt that ended without a result.

@@ -6,4 +6,5 @@ mod choreography;
 mod direct;
 mod house;
 mod order;
+mod retention;
 mod review;

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod channels;
 pub mod deliveries;
 pub mod envelopes;
+pub mod erasures;
 pub mod events;
 pub mod handoffs;
 pub mod memories;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use spine_engine::Caller;
 use spine_engine::delivery::limits::RECEIVE_MAX;
-use spine_engine::delivery::{Fence, ReceiveRequest, Received};
-use spine_protocol::{DeliveryId, Envelope, Format, Major, emit, negotiate, render};
+use spine_engine::delivery::{Handle, ReceiveRequest, Received};
+use spine_protocol::{Envelope, Format, Major, emit, negotiate, render};
 
 use super::{check_agent, place_to_wait};
 use crate::App;
@@ -113,26 +113,25 @@ fn in_version(
 pub struct InHands {
     app: Arc<App>,
     caller: Caller,
-    leases: Vec<(DeliveryId, Fence)>,
+    leases: Vec<Handle>,
 }
 
 impl InHands {
     /// Those of what was received.
     pub fn new(app: Arc<App>, caller: Caller, received: &[Received]) -> Self {
-        let lease = |one: &Received| (one.delivery.row.id, one.fence.clone());
-        Self { app, caller, leases: received.iter().map(lease).collect() }
+        Self { app, caller, leases: received.iter().map(Received::handle).collect() }
     }
 
     /// The receiver has them.
-    pub fn disarm(&mut self) -> Vec<(DeliveryId, Fence)> {
+    pub fn disarm(&mut self) -> Vec<Handle> {
         std::mem::take(&mut self.leases)
     }
 }
 
 impl Drop for InHands {
     fn drop(&mut self) {
-        for (id, fence) in self.disarm() {
-            self.app.deliveries.give_back(&self.caller, id, fence);
+        for lease in self.disarm() {
+            self.app.deliveries.give_back(&self.caller, lease);
         }
     }
 }

@@ -3,11 +3,12 @@
 use axum::response::Response;
 use http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::default_workspace;
-use crate::problem::Problem;
+use crate::dashboard;
+use crate::problem::{Problem, ProblemKind};
 use crate::route::{Call, JSON, Json, Output, bytes_response};
 
 /// Whether all is well.
@@ -50,24 +51,54 @@ pub async fn description(_: Call<(), (), ()>) -> Result<Description, Problem> {
     Ok(Description(document.to_string().into_bytes()))
 }
 
-/// A page for a person.
-pub struct Page(&'static str);
+/// A page for a person, or a file of it.
+pub struct Page(Response);
 
 impl Output for Page {
-    const MEDIA_TYPES: &'static [&'static str] = &["text/plain; charset=utf-8"];
+    const MEDIA_TYPES: &'static [&'static str] = &["text/html; charset=utf-8"];
 
     fn schema(_: &mut SchemaGenerator) -> Option<Schema> {
         Some(json_schema!({"type": "string"}))
     }
 
     fn respond(self) -> Result<Response, Problem> {
-        let bytes = self.0.as_bytes().to_vec();
-        Ok(bytes_response(StatusCode::OK, "text/plain; charset=utf-8", bytes))
+        Ok(self.0)
     }
 }
 
-pub async fn front(_: Call<(), (), ()>) -> Result<Page, Problem> {
-    Ok(Page(
-        "Memory Spine is running. The dashboard is not built; the API is described at /openapi.json.\n",
-    ))
+pub async fn front(call: Call<(), (), ()>) -> Result<Page, Problem> {
+    Ok(Page(dashboard::front(&call.headers)))
+}
+
+/// The address of a file of the dashboard.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct AssetPath {
+    /// Its name, with a hash of its content in it.
+    #[schemars(length(min = 1, max = 200))]
+    pub name: String,
+}
+
+/// A file of the dashboard.
+pub struct Asset(Response);
+
+impl Output for Asset {
+    const MEDIA_TYPES: &'static [&'static str] =
+        &["text/javascript; charset=utf-8", "text/css; charset=utf-8", "image/svg+xml"];
+
+    fn schema(_: &mut SchemaGenerator) -> Option<Schema> {
+        Some(json_schema!({"type": "string"}))
+    }
+
+    fn respond(self) -> Result<Response, Problem> {
+        Ok(self.0)
+    }
+}
+
+pub async fn asset(call: Call<AssetPath, (), ()>) -> Result<Asset, Problem> {
+    let file = dashboard::find(&format!("/assets/{}", call.path.name));
+    let gone = || {
+        let said = "the dashboard has no such file: load the page again";
+        Problem::new(ProblemKind::NotFound, said)
+    };
+    Ok(Asset(file.ok_or_else(gone)?.respond(&call.headers)))
 }

@@ -10,8 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream, StreamExt};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use spine_engine::Caller;
-use spine_engine::delivery::{Fence, ReceiveRequest, Received};
-use spine_protocol::DeliveryId;
+use spine_engine::delivery::{Handle, ReceiveRequest, Received};
 use spine_store::DeliveryState;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -85,7 +84,7 @@ struct Feed {
     shape: Shape,
     outstanding_max: usize,
     /// Given, and not settled yet as far as this stream knows.
-    outstanding: Vec<(DeliveryId, Fence)>,
+    outstanding: Vec<Handle>,
     ready: VecDeque<(Message, InHands)>,
     /// The last one: it is on its way as soon as more is asked for.
     given: Option<InHands>,
@@ -141,12 +140,12 @@ impl Feed {
         if self.outstanding.is_empty() {
             return Ok(());
         }
-        let ids = self.outstanding.iter().map(|(id, _)| *id).collect();
+        let ids = self.outstanding.iter().map(|lease| lease.id).collect();
         let rows = self.app.store.deliveries(&self.caller.workspace, ids).await?;
-        self.outstanding.retain(|(id, fence)| {
+        self.outstanding.retain(|lease| {
             rows.iter().any(|row| {
                 let is_held = matches!(row.state, DeliveryState::Leased | DeliveryState::Accepted);
-                row.id == *id && is_held && row.epoch == fence.epoch
+                row.id == lease.id && is_held && row.epoch == lease.fence.epoch
             })
         });
         Ok(())

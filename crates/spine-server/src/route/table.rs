@@ -6,8 +6,8 @@ use http::Method;
 use super::Route;
 use crate::access::Need;
 use crate::operations::{
-    admin, agents, channels, deliveries, envelopes, events, handoffs, memories, parked, pipelines,
-    receive, server, settle, stream,
+    admin, agents, channels, deliveries, envelopes, erasures, events, handoffs, memories, parked,
+    pipelines, receive, server, settle, stream,
 };
 
 const fn get(path: &'static str) -> (Method, &'static str) {
@@ -155,8 +155,10 @@ fn parked_routes() -> Vec<Route> {
 
 #[rustfmt::skip]
 fn log_routes() -> Vec<Route> {
-    use Need::Read;
+    use Need::{Read, Write};
     vec![
+        Route::new(post("/v1/erasures"), Write, "erase", "Forgets a subject or a memory everywhere, or says what that would be.\nIt is on record, and lineages stay verifiable. ", erasures::erase),
+        Route::new(get("/v1/erasures"), Read, "list_erasures", "Lists what was forgotten, oldest first.\n", erasures::list),
         Route::new(get("/v1/events"), Read, "follow_events", "Follows what happens, as server-sent events.\nResume with `Last-Event-ID`. ", events::events),
         Route::new(get("/v1/audit"), Read, "list_audit", "Lists what happened, oldest first.\n", events::audit),
     ]
@@ -182,6 +184,7 @@ fn server_routes() -> Vec<Route> {
         Route::new(get("/healthz"), Nothing, "is_alive", "Tells whether the process lives.\n", server::alive),
         Route::new(get("/readyz"), Nothing, "is_ready", "Tells whether the store can be used.\n", server::ready),
         Route::new(get("/openapi.json"), Nothing, "describe_api", "Describes this API.\n", server::description),
-        Route::new(get("/"), Nothing, "show_front_page", "Shows a page for people.\n", server::front),
+        Route::new(get("/"), Nothing, "show_front_page", "Shows the dashboard.\n", server::front),
+        Route::new(get("/assets/{name}"), Nothing, "get_dashboard_file", "Gets a file of the dashboard.\n", server::asset),
     ]
 }

@@ -24,9 +24,18 @@ const REPLACE: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent
         result = ?13, envelope = ?14, root = ?15, order_key = ?16 \
     WHERE workspace = ?1 AND id = ?2 AND change = ?17";
 
+/// The same for one with an order key, which goes to the end of its lane when it was closed, or elsewhere.
+const ORDERED: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, state = ?6, \
+        rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, story = ?12, \
+        result = ?13, envelope = ?14, root = ?15, order_key = ?16, \
+        sequence = CASE WHEN ?6 < 3 AND (agent <> ?5 OR state >= 3) THEN ?3 ELSE sequence END \
+    WHERE workspace = ?1 AND id = ?2 AND change = ?17";
+
 pub(super) fn put(step: &Step<'_>, delivery: &Delivery) -> Result<()> {
     let written = if delivery.change == Change::ZERO {
         write(step, INSERT, delivery)
+    } else if delivery.order_key.is_some() {
+        write(step, ORDERED, delivery)
     } else {
         match write(step, UPDATE, delivery) {
             Ok(0) => write(step, REPLACE, delivery),

@@ -2,7 +2,7 @@
 
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OptionalExtension, Params, params};
-use spine_protocol::MemoryId;
+use spine_protocol::{EnvelopeId, MemoryId};
 use spine_store::{
     Applied, Change, Command, ErrorKind, EventDraft, Expected, Guard, IdempotencyDraft,
     IdempotencyRecord, MemoryRef, Outcome, Put, Receipt, RowKey, StoreError, UnixMs,
@@ -179,6 +179,7 @@ impl Step<'_> {
             Put::Delivery(delivery) => deliveries::put(self, delivery),
             Put::DropDelivery(id, change) => deliveries::remove(self, *id, *change),
             Put::ForgetIdempotency { until, rows_max } => self.forget(*until, *rows_max),
+            Put::EraseEventReasons(id) => self.erase_event_reasons(*id),
             Put::ForgetEvents { until, rows_max } => self.forget_events(*until, *rows_max),
         }
     }
@@ -241,6 +242,13 @@ impl Step<'_> {
     }
 
     /// Only the oldest are looked at: without an index by time the whole log would be.
+    fn erase_event_reasons(&self, id: EnvelopeId) -> Result<()> {
+        let sql = "UPDATE events SET data = json_remove(data, '$.reason') \
+                   WHERE workspace = ? AND envelope = ?";
+        self.connection.prepare_cached(sql)?.execute(params![self.workspace, id.to_string()])?;
+        Ok(())
+    }
+
     fn forget_events(&self, until: UnixMs, rows_max: u32) -> Result<()> {
         let sql = "DELETE FROM events WHERE workspace = ?1 AND at_ms <= ?2 AND change IN ( \
                        SELECT change FROM events WHERE workspace = ?1 ORDER BY change LIMIT ?3)";

@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod client;
+mod crash;
 mod handoff;
 mod keys;
 mod leases;

@@ -136,3 +136,26 @@ fn an_agent_is_registered_and_paused() {
     let agents = coder.get("/v1/agents").with(200);
     assert_eq!(agents["agents"].as_array().unwrap().len(), 1);
 }
+
+/// What is forgotten is gone from memories, envelopes and results, and the lineage still verifies.
+#[test]
+fn a_memory_is_forgotten_everywhere() {
+    let house = House::start();
+    let (sender, coder) = (house.agent("analyst"), house.agent("coder"));
+    let memory = sender.post("/v1/memories", json!({"content": "the marble secret"})).with(201);
+    let body = json!({"target_agent": "coder", "task_summary": "a", "intent": "b", "memory_refs": [memory["id"]]});
+    let made = sender.post("/v1/handoffs", body).with(201);
+    let received = coder.receive("coder", json!({}));
+    assert!(received["envelope"].to_string().contains("marble"));
+    coder.settle(&received, "ack", json!({"result": "done"})).with(200);
+    let mut erase = json!({"memory": memory["id"], "reason": "asked for", "dry_run": true});
+    assert_eq!(sender.post("/v1/erasures", erase.clone()).with(200)["envelopes"], 1);
+    assert_eq!(sender.get("/v1/erasures").with(200)["erasures"], json!([]));
+    erase["dry_run"] = json!(false);
+    let erased = sender.post("/v1/erasures", erase).with(200);
+    assert_eq!((&erased["memories"], &erased["memory"]), (&json!(1), &memory["id"]));
+    assert_eq!(sender.get("/v1/erasures").with(200)["erasures"], json!([erased]));
+    let path = format!("/v1/envelopes/{}", text(&made["handoff"]["id"]));
+    assert!(!sender.get(&path).with(200).to_string().contains("marble"));
+    assert_eq!(sender.get(&format!("{path}/verify")).with(200)["intact"], true);
+}

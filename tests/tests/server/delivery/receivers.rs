@@ -18,19 +18,18 @@ fn a_long_poll_is_woken_by_a_send() {
 
 /// A stop answers those who wait, with what there is.
 #[test]
-fn a_stop_answers_a_long_poll() {
+fn a_stop_answers_those_who_wait() {
     let mut house = House::start();
-    let events = house.agent("coder").follow("/v1/agents/other/stream");
-    let receiver = house.agent("coder");
-    let waiting =
-        std::thread::spawn(move || receiver.receive_many("coder", json!({"wait_s": 300})));
-    // When the poll has a place, the next request is behind it in the same server.
-    while house.agent("coder").get("/v1/agents").status != 200 {}
+    let (sender, receiver) = (house.agent("analyst"), house.agent("coder"));
+    let mut stream = receiver.follow("/v1/agents/other/stream");
+    let wait = json!({"wait": {"until": "done", "timeout_s": 300}});
+    let waiting = std::thread::spawn(move || sender.hand_off("coder", wait));
+    // What can be received has been sent: from here on its sender waits.
+    receiver.receive("coder", json!({}));
     house.server.signal("TERM");
     assert!(house.server.wait().success());
-    let _ = waiting.join();
-    let mut events = events;
-    assert_eq!(events.next(), None, "the stream ended");
+    assert_eq!(waiting.join().unwrap()["state"], "leased");
+    assert_eq!(stream.next(), None, "the stream ended");
 }
 
 /// A stream gives what comes, up to what the receiver can have in hands.
@@ -51,6 +50,28 @@ fn a_stream_gives_no_more_than_is_settled() {
     assert_eq!((&queue["accepted"], &queue["pending"]), (&json!(2), &json!(1)));
     receiver.settle(&second, "ack", json!({"result": 2})).with(200);
     assert_eq!(stream.next().unwrap()["delivery"]["id"], sent[2]["id"]);
+}
+
+/// A stream whose receiver goes away gives back what it had taken and not written, and no attempt is spent.
+#[test]
+fn a_stream_that_breaks_off_gives_back() {
+    let house = House::start();
+    let (sender, receiver) = (house.agent("analyst"), house.agent("coder"));
+    // More than all buffers on the way hold.
+    let memory = json!({"content": "a long text ".repeat(15_000)});
+    let memory = sender.post("/v1/memories", memory).with(201)["id"].clone();
+    let body = json!({"target_agent": "coder", "task_summary": "a", "intent": "b", "memory_refs": [memory],
+        "strategy": "full", "max_tokens": 200_000});
+    let envelope = sender.post("/v1/envelopes", body).with(201)["id"].clone();
+    let all = vec![json!({"envelope_id": envelope}); 100];
+    sender.post("/v1/deliveries", json!({"deliveries": all})).with(201);
+    let mut stream = receiver.follow("/v1/agents/coder/stream?max_outstanding=100");
+    assert!(stream.next().is_some());
+    assert_eq!(receiver.get("/v1/agents/coder").with(200)["queue"]["leased"], 100);
+    drop(stream);
+    let again = receiver.receive("coder", json!({}));
+    assert_eq!(again["delivery"]["attempts_ended"], 0);
+    assert_eq!(again["delivery"]["attempt"], 2, "it was leased before, and given back");
 }
 
 /// An agent that reads version 1 is given the flat form, and one that reads neither is given nothing.

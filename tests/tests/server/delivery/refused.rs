@@ -89,6 +89,7 @@ fn bad_input_is_named() {
         json!({"reason": "x", "rate_per_s": 0}),
         "422 invalid-body /rate_per_s",
     );
+    check("POST", "/v1/erasures", json!({"reason": "x"}), "422 invalid-body ");
     check("GET", &format!("/v1/envelopes/{env}/trace"), Value::Null, "404 not-found -");
 }
 

@@ -4,6 +4,7 @@ use spine_store::{DeliveryState, UnixMs};
 
 use super::queue::enqueue;
 use super::{Effect, Moment, Refusal, Step};
+use crate::delivery::limits::BREAKER_OPEN_MS;
 use crate::delivery::policy::later;
 use crate::delivery::story::{Attempt, AttemptOutcome, Delivery, ParkCause, ParkedReason};
 
@@ -38,14 +39,15 @@ fn due_in_queue(before: &Delivery, moment: &Moment<'_>) -> Step {
         return Step::unchanged(before);
     }
     match moment.held_until.filter(|until| *until > now) {
-        Some(until) => waiting_for_agent(before, until),
+        Some(until) => waiting_for_agent(before, until, now),
         None => spent(before.clone(), AttemptOutcome::NotTaken, None, BY_POLICY, moment),
     }
 }
 
-/// An agent that is given no work cannot take any: that is no attempt.
-fn waiting_for_agent(before: &Delivery, until: UnixMs) -> Step {
+/// An agent that is given no work cannot take any: that is no attempt. It may be given work again before its time.
+fn waiting_for_agent(before: &Delivery, until: UnixMs, now: UnixMs) -> Step {
     let mut after = before.clone();
+    let until = until.min(later(now, BREAKER_OPEN_MS));
     after.story.take_by = Some(later(until, after.story.policy.take_ms));
     Step { after, effects: Vec::new() }
 }

@@ -4,11 +4,12 @@ use spine_store::{DeliveryState, UnixMs};
 
 use super::absence::{Retry, spent};
 use super::queue::{enqueue, mark_accepted};
-use super::{Completion, Effect, Moment, Note, Refusal, Step};
+use super::review::park;
+use super::{By, Completion, Effect, Moment, Note, Refusal, Step};
 use crate::delivery::fence::Fence;
 use crate::delivery::limits::{LEASE_MS_MAX, LEASE_MS_MIN};
 use crate::delivery::policy::later;
-use crate::delivery::story::{AttemptOutcome, Delivery, Ending, Progress};
+use crate::delivery::story::{AttemptOutcome, Delivery, Ending, ParkCause, Progress};
 
 /// Whether this is the lease that counts.
 fn check(before: &Delivery, fence: &Fence, moment: &Moment<'_>) -> Result<(), Refusal> {
@@ -37,9 +38,13 @@ fn ended_by(before: &Delivery, fence: &Fence, moment: &Moment<'_>, state: Delive
 pub(super) fn release(
     before: &Delivery,
     fence: &Fence,
+    ticket: u64,
     moment: &Moment<'_>,
 ) -> Result<Step, Refusal> {
     check(before, fence, moment)?;
+    if before.story.lease.as_ref().is_none_or(|lease| lease.ticket != ticket) {
+        return Err(Refusal::LeaseLost);
+    }
     let mut after = before.clone();
     let agent = after.row.agent.clone();
     enqueue(&mut after, agent.clone(), moment.now);
@@ -153,6 +158,19 @@ fn nacked_by(before: &Delivery, fence: &Fence, moment: &Moment<'_>) -> bool {
         attempt.epoch == Some(fence.epoch) && attempt.outcome == AttemptOutcome::Nacked
     });
     nacked && *fence == Fence::of_row(&before.row, moment.identity)
+}
+
+/// R7: only who holds the work can end the chain with it.
+pub(super) fn hop_limit(
+    before: &Delivery,
+    fence: &Fence,
+    reason: String,
+    refused: Option<serde_json::Value>,
+    moment: &Moment<'_>,
+) -> Result<Step, Refusal> {
+    check(before, fence, moment)?;
+    let by = By { agent: Some(before.row.agent.clone()), reason };
+    park(before, ParkCause::HopLimit, by, refused, moment)
 }
 
 pub(super) fn reject(

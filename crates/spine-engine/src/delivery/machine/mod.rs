@@ -28,8 +28,9 @@ pub enum Event {
         /// Whether that is its acknowledgement as well.
         accept: bool,
     },
-    /// What was taken never reached the receiver: given back, and no attempt spent.
-    Release(Fence),
+    /// What was taken never reached the receiver: given back, and no attempt spent. Whoever took it may not know whether it
+    /// did: the ticket says that it is this very lease, and not the one that another got under the same number.
+    Release(Fence, u64),
     /// The receiver has the whole envelope and takes the work.
     Accept(Fence),
     /// The receiver is alive.
@@ -57,6 +58,15 @@ pub enum Event {
         reason: String,
         /// A question back.
         question: Option<String>,
+    },
+    /// The receiver wanted to hand on beyond the hop limit: kept for a person, with what was refused.
+    HopLimit {
+        /// Its lease.
+        fence: Fence,
+        /// Why.
+        reason: String,
+        /// What was refused.
+        refused: Option<Value>,
     },
     /// Time has passed.
     Due,
@@ -193,7 +203,7 @@ fn decide(before: &Delivery, event: Event, moment: &Moment<'_>) -> Result<Step, 
         Event::Lease { holder, lease_ms, accept } => {
             queue::lease(before, holder, lease_ms, accept, moment)
         }
-        Event::Release(fence) => held::release(before, &fence, moment),
+        Event::Release(fence, ticket) => held::release(before, &fence, ticket, moment),
         Event::Accept(fence) => held::accept(before, &fence, moment),
         Event::Extend(fence, ms) => held::extend(before, &fence, ms, moment),
         Event::Progress(fence, note) => held::progress(before, &fence, note, moment),
@@ -203,6 +213,9 @@ fn decide(before: &Delivery, event: Event, moment: &Moment<'_>) -> Result<Step, 
         }
         Event::Reject { fence, reason, question } => {
             held::reject(before, &fence, reason, question, moment)
+        }
+        Event::HopLimit { fence, reason, refused } => {
+            held::hop_limit(before, &fence, reason, refused, moment)
         }
         Event::Due => absence::due(before, moment),
         Event::Cancel(by) => review::cancel(before, by, moment),

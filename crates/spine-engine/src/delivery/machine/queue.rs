@@ -33,12 +33,12 @@ pub(super) fn lease(
     let mut after = before.clone();
     let lease_ms =
         lease_ms.unwrap_or(after.story.policy.lease_ms).clamp(LEASE_MS_MIN, LEASE_MS_MAX);
-    let until = later(moment.now, lease_ms);
+    let (until, ticket) = (later(moment.now, lease_ms), moment.random);
     after.row.state = DeliveryState::Leased;
     after.row.epoch += 1;
     after.row.incarnation = moment.identity.incarnation;
     after.story.take_by = None;
-    after.story.lease = Some(Lease { holder, since: moment.now, until, lease_ms });
+    after.story.lease = Some(Lease { holder, since: moment.now, until, lease_ms, ticket });
     let mut effects = vec![Effect::Log("delivery.leased")];
     if accept {
         effects = mark_accepted(&mut after, moment.now);

@@ -53,7 +53,7 @@ fn event(word: &str, fence: Fence) -> Event {
     match word {
         "lease" => Event::Lease { holder: None, lease_ms: None, accept: false },
         "take" => Event::Lease { holder: None, lease_ms: None, accept: true },
-        "release" => Event::Release(fence),
+        "release" => Event::Release(fence, 0),
         "accept" => Event::Accept(fence),
         "extend" => Event::Extend(fence, None),
         "progress" => Event::Progress(fence, Note { text: "half".into(), ..Note::default() }),

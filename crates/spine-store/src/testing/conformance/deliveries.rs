@@ -208,6 +208,15 @@ pub(super) fn order_key_lets_one_at_a_time_through(store: &dyn Store) {
     // Requeued to another agent, it holds up nobody here.
     edit(store, 2, |delivery| Delivery { agent: agent("cleo"), ..delivery });
     assert_eq!(ready(store, "ann", AT), [6, 3, 4]);
+    // Whatever comes back, or from elsewhere, goes behind: nothing comes before one that may be on its way to a receiver.
+    set_state(store, 1, DeliveryState::Pending);
+    edit(store, 5, |delivery| Delivery { agent: agent("ann"), ..delivery });
+    set_state(store, 6, DeliveryState::Leased);
+    assert_eq!(ready(store, "ann", later(5)), [3, 4]);
+    set_state(store, 6, DeliveryState::Done);
+    assert_eq!(ready(store, "ann", later(5)), [3, 4, 1]);
+    set_state(store, 1, DeliveryState::Done);
+    assert_eq!(ready(store, "ann", later(5)), [3, 4, 5]);
 }
 
 pub(super) fn next_visible_is_the_first_pending_ones(store: &dyn Store) {

@@ -139,3 +139,19 @@ pub(super) fn oldest_events_are_forgotten(store: &dyn Store) {
     assert_eq!(left(), [9, 4]);
     assert_eq!(get(store.events(&"other".parse().unwrap(), Change::ZERO, 9)).items.len(), 1);
 }
+
+pub(super) fn reasons_are_erased_from_the_events_of_one_envelope(store: &dyn Store) {
+    let said = |number| {
+        let mut event = EventDraft::new("test");
+        event.envelope = Some(spine_protocol::EnvelopeId::from_parts(1, number));
+        event.data.insert("reason".to_owned(), "because of Ann".into());
+        event.data.insert("digest".to_owned(), "kept".into());
+        event
+    };
+    apply(store, Command { events: vec![said(1), said(2)], ..command(vec![]) }).unwrap();
+    done(store, vec![Put::EraseEventReasons(spine_protocol::EnvelopeId::from_parts(1, 1))]);
+    let events = get(store.events(&default(), Change::ZERO, 9)).items;
+    let reasons: Vec<bool> = events.iter().map(|event| event.data.contains_key("reason")).collect();
+    assert_eq!(reasons, [false, true]);
+    assert!(events.iter().all(|event| event.data.contains_key("digest")));
+}

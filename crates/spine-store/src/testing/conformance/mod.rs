@@ -68,6 +68,7 @@ const CHECKS: &[Check] = checks![
         workspaces_are_listed_with_their_newest_change,
         events_of_some_envelopes_or_kinds_are_paged_in_both_orders,
         oldest_events_are_forgotten,
+        reasons_are_erased_from_the_events_of_one_envelope,
     },
     records::{
         record_is_written_on_top_of_what_was_read,

@@ -25,7 +25,8 @@ impl Workspace {
         self.expect(&RowKey::Delivery(delivery.id), Expected::on_top_of(delivery.change))?;
         let before = self.deliveries.get(&delivery.id);
         let (change, updated_at) = (self.newest, step.at);
-        let sequence = before.map_or(change, |before| before.sequence);
+        let stays = |before: &&Delivery| !delivery.joins_lane(before);
+        let sequence = before.filter(stays).map_or(change, |before| before.sequence);
         let written = Delivery { sequence, change, updated_at, ..delivery.clone() };
         self.set_delivery(delivery.id, Some(written), step);
         Ok(())

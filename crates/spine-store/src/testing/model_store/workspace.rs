@@ -141,6 +141,10 @@ impl Workspace {
                 self.forget_events(*until, *rows_max, step);
                 Ok(())
             }
+            Put::EraseEventReasons(id) => {
+                self.erase_event_reasons(*id, step);
+                Ok(())
+            }
             Put::PruneEnvelope(id, skeleton) => self.rewrite_envelope(*id, skeleton, true, step),
             Put::EraseEnvelopeTexts(id, bytes) => self.rewrite_envelope(*id, bytes, false, step),
             _ => self.put_state(put, step),
@@ -266,6 +270,13 @@ impl Workspace {
         let due: Vec<_> = oldest.filter(|event| event.at <= until).map(|e| e.change).collect();
         let forgotten = due.iter().filter_map(|change| self.events.remove(change));
         step.undo.extend(forgotten.map(|event| Undo::Event(Box::new(event))));
+    }
+
+    fn erase_event_reasons(&mut self, id: EnvelopeId, step: &mut Step) {
+        for event in self.events.values_mut().filter(|event| event.envelope == Some(id)) {
+            step.undo.push(Undo::Event(Box::new(event.clone())));
+            event.data.remove("reason");
+        }
     }
 
     fn forget_idempotency(&mut self, until: UnixMs, rows_max: u32, step: &mut Step) {

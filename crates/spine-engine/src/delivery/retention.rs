@@ -1,0 +1,160 @@
+//! Retention: whole lineages are pruned to skeletons after their time, in the background, a few at a time.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use spine_protocol::{Envelope, EnvelopeId, Skeleton, WorkspaceName};
+use spine_store::{
+    Collection, Command, DeliveryState, ErrorKind, EventDraft, Put, RecordKey, StoreError,
+    StoredEnvelope, UnixMs,
+};
+
+use super::story::Delivery;
+use super::{Deliveries, Result};
+use crate::Caller;
+
+/// How long things are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Retention {
+    /// A lineage, after the last of it ended.
+    pub ended_ms: u64,
+    /// A lineage of which nothing was ever sent.
+    pub unsent_ms: u64,
+}
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { ended_ms: 30 * DAY_MS, unsent_ms: 7 * DAY_MS }
+    }
+}
+
+/// What one round of pruning did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Lineages that are skeletons now.
+    pub lineages: u32,
+    /// Where the next round goes on; nothing when all of it was seen.
+    pub next: Option<EnvelopeId>,
+}
+
+/// Lineages that one round looks at: so that writes never wait long for it.
+const ROUND_LINEAGES_MAX: usize = 50;
+
+/// A lineage as it is pruned.
+pub(super) struct Lineage {
+    pub(super) root: EnvelopeId,
+    pub(super) envelopes: Vec<StoredEnvelope>,
+    pub(super) deliveries: Vec<Delivery>,
+}
+
+impl Lineage {
+    /// Whether anything of it waits for an agent or for a person.
+    pub(super) fn is_open(&self) -> bool {
+        let waits = |delivery: &Delivery| {
+            delivery.state().is_open() || delivery.state() == DeliveryState::Parked
+        };
+        self.deliveries.iter().any(waits)
+    }
+
+    fn last_touched(&self) -> UnixMs {
+        let made = |stored: &StoredEnvelope| {
+            UnixMs(i64::try_from(stored.id.unix_ms()).unwrap_or(i64::MAX))
+        };
+        let made = self.envelopes.iter().map(made).max();
+        let moved = self.deliveries.iter().map(|delivery| delivery.row.updated_at).max();
+        made.max(moved).unwrap_or_default()
+    }
+
+    fn is_over(&self, retention: &Retention, now: UnixMs) -> bool {
+        let kept_ms =
+            if self.deliveries.is_empty() { retention.unsent_ms } else { retention.ended_ms };
+        !self.is_open() && older(self.last_touched(), kept_ms, now)
+    }
+}
+
+fn older(moment: UnixMs, kept_ms: u64, now: UnixMs) -> bool {
+    u64::try_from(now.0 - moment.0).is_ok_and(|age_ms| age_ms > kept_ms)
+}
+
+impl Deliveries {
+    /// Looks at some lineages of a workspace, oldest first, and prunes those whose time is over.
+    pub async fn prune_some(
+        &self,
+        workspace: &WorkspaceName,
+        after: Option<EnvelopeId>,
+        retention: &Retention,
+    ) -> Result<Pruned> {
+        let caller = Caller::of(workspace.clone());
+        let page = self.store.old_roots(workspace, after, ROUND_LINEAGES_MAX).await?;
+        let now = self.store.now();
+        let mut pruned = Pruned { lineages: 0, next: page.next };
+        for root in page.items {
+            let made = UnixMs(i64::try_from(root.unix_ms()).unwrap_or(i64::MAX));
+            if !older(made, retention.unsent_ms.min(retention.ended_ms), now) {
+                // All that follow are younger.
+                return Ok(Pruned { next: None, ..pruned });
+            }
+            let lineage = self.read_lineage(&caller, root).await?;
+            if lineage.is_over(retention, now) && self.prune(&caller, &lineage, "retention").await?
+            {
+                pruned.lineages += 1;
+            }
+        }
+        Ok(pruned)
+    }
+
+    pub(super) async fn read_lineage(&self, caller: &Caller, root: EnvelopeId) -> Result<Lineage> {
+        let envelopes = self.lineage_envelopes(caller, root).await?;
+        let deliveries = self.lineage_deliveries(caller, root).await?;
+        Ok(Lineage { root, envelopes, deliveries })
+    }
+
+    /// Leaves skeletons, in one step. False when something of it moved meanwhile: then it is not over.
+    pub(super) async fn prune(
+        &self,
+        caller: &Caller,
+        lineage: &Lineage,
+        cause: &'static str,
+    ) -> Result<bool> {
+        let mut command = Command::new(caller.workspace.clone(), self.store.now());
+        for stored in lineage.envelopes.iter().filter(|stored| !stored.pruned) {
+            command.puts.push(Put::PruneEnvelope(stored.id, skeleton(stored)?));
+            command.puts.push(Put::EraseEventReasons(stored.id));
+        }
+        for delivery in &lineage.deliveries {
+            command.puts.push(Put::DropDelivery(delivery.row.id, delivery.row.change));
+        }
+        command.puts.extend(self.dropped_publications(caller, lineage).await?);
+        let mut event = EventDraft::new("lineage.pruned");
+        event.envelope = Some(lineage.root);
+        event.data.insert("envelopes".to_owned(), lineage.envelopes.len().into());
+        event.data.insert("cause".to_owned(), cause.into());
+        command.events.push(event);
+        Ok(self.apply_one(command).await?.is_some())
+    }
+
+    async fn dropped_publications(&self, caller: &Caller, lineage: &Lineage) -> Result<Vec<Put>> {
+        let names: BTreeSet<&String> = lineage
+            .deliveries
+            .iter()
+            .filter_map(|delivery| delivery.story.publication.as_ref())
+            .collect();
+        let key = |name: &String| {
+            let name = name.parse().ok()?;
+            Some(RecordKey { collection: Collection::Publication, name })
+        };
+        let keys = names.into_iter().filter_map(key).collect();
+        let records = self.store.records(&caller.workspace, keys).await?;
+        Ok(records.into_iter().map(|record| Put::DropRecord(record.key, record.change)).collect())
+    }
+}
+
+fn skeleton(stored: &StoredEnvelope) -> Result<Vec<u8>> {
+    let damaged = |what: String| StoreError::new(ErrorKind::Corrupt, what);
+    let envelope = Envelope::read(&stored.bytes).map_err(|error| damaged(error.to_string()))?;
+    let skeleton = serde_json::to_vec(&Skeleton::of(&envelope));
+    Ok(skeleton.map_err(|error| damaged(error.to_string()))?)
+}

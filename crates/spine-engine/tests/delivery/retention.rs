@@ -1,0 +1,130 @@
+//! What is kept, for how long, and what can be forgotten at once.
+
+use serde_json::json;
+use spine_engine::delivery::{Forgotten, Retention, SendOptions};
+use spine_engine::memories::NewMemory;
+use spine_protocol::{EnvelopeId, MemoryId, Subject};
+use spine_store::EnvelopeReads;
+use spine_store::testing::block_on;
+
+use crate::house::{House, handoff, house, next, result};
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+fn prune(house: &House) -> u32 {
+    let (workspace, retention) = (&house.caller.workspace, Retention::default());
+    block_on(house.deliveries.prune_some(workspace, None, &retention)).unwrap().lineages
+}
+
+fn is_pruned(house: &House, id: EnvelopeId) -> bool {
+    block_on(house.store.envelope(&house.caller.workspace, id)).unwrap().unwrap().pruned
+}
+
+/// A chain of two agents, the second of which is done or not.
+fn chain(house: &House, finished: bool) -> EnvelopeId {
+    let first = house.send("a");
+    let received = house.take("a");
+    house.complete(&received, next("b", "Go on.")).unwrap();
+    let second = house.take("b");
+    if finished {
+        house.complete(&second, result(json!("done"))).unwrap();
+    }
+    house.get(first).row.envelope
+}
+
+#[test]
+fn a_lineage_is_pruned_as_a_whole_a_month_after_its_end() {
+    let house = house();
+    let root = chain(&house, true);
+    house.clock.advance_ms(30 * DAY_MS);
+    assert_eq!(prune(&house), 0);
+    house.clock.advance_ms(1);
+    assert_eq!(prune(&house), 1);
+    let trace = block_on(house.deliveries.trace(&house.caller, root)).unwrap();
+    assert!(trace.envelopes.iter().all(|stored| stored.pruned));
+    assert_eq!((trace.envelopes.len(), trace.deliveries.len()), (2, 0));
+    assert_eq!(prune(&house), 0);
+}
+
+#[test]
+fn one_with_anything_open_or_parked_stays() {
+    let house = house();
+    let root = chain(&house, false);
+    house.clock.advance_ms(100 * DAY_MS);
+    assert_eq!(prune(&house), 0);
+    block_on(house.deliveries.run_due()).unwrap();
+    house.clock.advance_ms(100 * DAY_MS);
+    assert_eq!(prune(&house), 0);
+    assert!(!is_pruned(&house, root));
+}
+
+#[test]
+fn what_was_never_sent_goes_after_a_week() {
+    let house = house();
+    let envelope = house.envelope("a");
+    house.clock.advance_ms(7 * DAY_MS + 1);
+    assert_eq!(prune(&house), 1);
+    assert!(is_pruned(&house, envelope));
+    let error = house.deliveries.park_envelope(&house.caller, envelope, "too late");
+    assert_eq!(block_on(error).unwrap_err().code(), "pruned");
+}
+
+fn hold(house: &House, subject: Option<&Subject>, text: &str) -> (MemoryId, EnvelopeId) {
+    let new =
+        NewMemory { text: text.to_owned(), subject: subject.cloned(), ..NewMemory::default() };
+    let memory = block_on(house.memories.store(&house.caller, new)).unwrap().memory.id;
+    let mut request = handoff("a", &format!("Look at {memory}."));
+    request.subject = subject.cloned();
+    let options = SendOptions::default();
+    let (made, _) = block_on(house.deliveries.hand_off(&house.caller, request, options)).unwrap();
+    (memory, made.envelope.id)
+}
+
+fn bytes(house: &House, id: EnvelopeId) -> String {
+    let stored = block_on(house.store.envelope(&house.caller.workspace, id)).unwrap().unwrap();
+    String::from_utf8(stored.bytes).unwrap()
+}
+
+fn erase(house: &House, what: Forgotten, dry_run: bool) -> [u32; 4] {
+    let erase = house.deliveries.erase(&house.caller, what, "asked by Ann", dry_run);
+    let done = block_on(erase).unwrap();
+    [done.memories, done.envelopes, done.lineages, done.deliveries]
+}
+
+#[test]
+fn a_memory_is_forgotten_in_envelopes_and_results_and_the_lineage_still_verifies() {
+    let house = house();
+    let (memory, envelope) = hold(&house, None, "Ann lives in Bern.");
+    let (_, other) = hold(&house, None, "The gateway times out after 30 s.");
+    let received = house.take("a");
+    house.complete(&received, result(json!("Ann: Bern"))).unwrap();
+    assert!(bytes(&house, envelope).contains("Bern"));
+    assert_eq!(erase(&house, Forgotten::Memory(memory), true), [1, 1, 0, 1]);
+    assert!(bytes(&house, envelope).contains("Bern"));
+    assert_eq!(erase(&house, Forgotten::Memory(memory), false), [1, 1, 0, 1]);
+    assert!(!bytes(&house, envelope).contains("Bern"));
+    assert!(bytes(&house, other).contains("gateway"));
+    assert_eq!(house.get(received.delivery.row.id).row.result, None);
+    let read = spine_protocol::Envelope::read(bytes(&house, envelope).as_bytes());
+    assert_eq!(read.unwrap().id, envelope);
+}
+
+#[test]
+fn a_subject_is_forgotten_its_closed_lineages_wholly_its_open_ones_in_texts() {
+    let house = house();
+    let ann: Subject = "user:ann".parse().unwrap();
+    let (_, closed) = hold(&house, Some(&ann), "Ann lives in Bern.");
+    let received = house.take("a");
+    house.complete(&received, result(json!("Bern"))).unwrap();
+    let (_, open) = hold(&house, Some(&ann), "Ann likes tea.");
+    let bob: Subject = "user:bob".parse().unwrap();
+    let (_, other) = hold(&house, Some(&bob), "Bob likes coffee.");
+    let what = Forgotten::Subject(ann);
+    assert_eq!(erase(&house, what.clone(), true), [2, 2, 1, 2]);
+    assert_eq!(erase(&house, what, false), [2, 2, 1, 2]);
+    assert!(is_pruned(&house, closed));
+    assert!(!bytes(&house, open).contains("tea"));
+    assert!(bytes(&house, other).contains("coffee"));
+    let noted = block_on(house.deliveries.erasures(&house.caller)).unwrap();
+    assert_eq!((noted.len(), noted[0].memories), (1, 2));
+}

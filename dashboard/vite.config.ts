@@ -1,0 +1,15 @@
+import { defineConfig } from "vite";
+
+import { mockPlugin } from "./mock/plugin.ts";
+
+/** `npm run dev` answers from the mock; with BACKEND=http://127.0.0.1:8788 from a real server. */
+const backend = process.env["BACKEND"];
+
+export default defineConfig({
+  base: "/",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  plugins: backend ? [] : [mockPlugin()],
+  server: backend ? { proxy: { "/v1": backend, "/openapi.json": backend } } : {},
+  // Everything inlined would need a looser policy; only the icon is small enough, and images may be data.
+  build: { target: "es2022", modulePreload: { polyfill: false }, sourcemap: false, reportCompressedSize: true },
+});
