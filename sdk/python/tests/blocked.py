@@ -13,7 +13,7 @@ OBJECTS = (AsyncMemorySpine, AsyncHandoff, AsyncTicket, AsyncDelivery, AsyncChan
 
 
 class Loop:
-    """One event loop, and one context for all that is run in it, as in one task."""
+    """One event loop; what is run in it sees the context that the run before left, as in one task."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -21,9 +21,12 @@ class Loop:
 
     def run(self, awaitable: Any) -> Any:
         async def awaited() -> Any:
-            return await awaitable
+            try:
+                return await awaitable
+            finally:
+                self.context = contextvars.copy_context()
 
-        return self.loop.run_until_complete(self.loop.create_task(awaited(), context=self.context))
+        return self.loop.run_until_complete(self.context.run(self.loop.create_task, awaited()))
 
     def close(self) -> None:
         self.loop.run_until_complete(asyncio.sleep(0))

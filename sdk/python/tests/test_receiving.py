@@ -52,10 +52,10 @@ def test_with_gives_back_what_goes_wrong(spine: Any) -> None:
 
 
 def test_long_work_is_kept_alive_and_so_is_what_was_not_looked_at(spine: Any) -> None:
-    tickets = [spine.send_handoff("writer", f"Write part {number}.", **SHORT) for number in range(2)]
+    tickets = [spine.send_handoff("writer", f"Write part {number}.", policy={"lease_s": 3}) for number in range(2)]
     for delivery in spine.receive("writer", max_messages=2, wait=20):
         with delivery:
-            pause(spine, 1.6)
+            pause(spine, 4)
         assert delivery.attempt == 1
     assert [ticket.wait("done", timeout=5).attempt for ticket in tickets] == [1, 1]
 
