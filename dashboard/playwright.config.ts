@@ -7,8 +7,8 @@ export const base = process.env["BASE_URL"] ?? `http://127.0.0.1:${port}`;
 export default defineConfig({
   testDir: "tests/browser",
   outputDir: "test-results",
-  timeout: 30_000,
-  expect: { timeout: 7_000 },
+  timeout: 60_000,
+  expect: { timeout: 20_000 },
   workers: 1,
   reporter: [["list"]],
   globalSetup: "./tests/browser/setup.ts",
@@ -19,7 +19,15 @@ export default defineConfig({
     locale: "en-US",
     launchOptions: {
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
     },
   },
 });

@@ -7,7 +7,9 @@ export function mockPlugin(): Plugin {
   return {
     name: "mock-api",
     configureServer(server) {
-      server.middlewares.use((request, response, next) => (request.url?.startsWith("/v1/") ? void handle(request, response) : next()));
+      server.middlewares.use((request, response, next) =>
+        request.url?.startsWith("/v1/") ? void handle(request, response) : next(),
+      );
     },
   };
 }

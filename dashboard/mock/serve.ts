@@ -9,8 +9,14 @@ import { ROUTES } from "./routes.ts";
 import { tell } from "./story.ts";
 import { type Body, Problem, World } from "./world.ts";
 
-export const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-const TYPES: Record<string, string> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+export const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
 
 const worlds = new Map<string, World>();
 const streams = new Set<ServerResponse>();
@@ -36,18 +42,30 @@ async function read(request: IncomingMessage): Promise<Body> {
 }
 
 function answer(response: ServerResponse, status: number, type: string, text: string): void {
-  response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
+  response.writeHead(status, {
+    "Content-Type": type,
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+  });
   response.end(text);
 }
 
 function refuse(response: ServerResponse, problem: Problem): void {
-  const document = { type: `/errors/${problem.code}`, title: problem.code, status: problem.status, detail: problem.message, request_id: "req-mock", ...problem.fields };
+  const document = {
+    type: `/errors/${problem.code}`,
+    title: problem.code,
+    status: problem.status,
+    detail: problem.message,
+    request_id: "req-mock",
+    ...problem.fields,
+  };
   answer(response, problem.status, "application/problem+json", JSON.stringify(document));
 }
 
 function follow(world: World, request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
-  const write = (event: SpineEvent) => response.write(`id: ${event.change}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);
+  const write = (event: SpineEvent) =>
+    response.write(`id: ${event.change}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);
   const last = request.headers["last-event-id"];
   if (typeof last === "string") world.events.slice(Number(last)).forEach(write);
   response.write(": hello\n\n");
@@ -78,8 +96,19 @@ export async function handle(request: IncomingMessage, response: ServerResponse)
     for (const [method, path, run, status] of ROUTES) {
       const match = path.exec(url.pathname);
       if (!match || method !== request.method) continue;
-      const result = run({ world, params: match.slice(1), query: url.searchParams, body, actor: header("memory-spine-agent") ?? "operator" });
-      return answer(response, status ?? 200, typeof result === "string" ? "text/markdown; charset=utf-8" : "application/json", typeof result === "string" ? result : JSON.stringify(result));
+      const result = run({
+        world,
+        params: match.slice(1),
+        query: url.searchParams,
+        body,
+        actor: header("memory-spine-agent") ?? "operator",
+      });
+      return answer(
+        response,
+        status ?? 200,
+        typeof result === "string" ? "text/markdown; charset=utf-8" : "application/json",
+        typeof result === "string" ? result : JSON.stringify(result),
+      );
     }
     throw new Problem(404, "route-unknown", "there is nothing here: /openapi.json lists every address");
   } catch (error) {
@@ -90,8 +119,14 @@ export async function handle(request: IncomingMessage, response: ServerResponse)
 function file(folder: string, path: string, response: ServerResponse): void {
   const name = normalize(path === "/" ? "/index.html" : path);
   const full = join(folder, name);
-  if (!full.startsWith(folder) || !statSync(full, { throwIfNoEntry: false })?.isFile()) return refuse(response, new Problem(404, "route-unknown", "there is nothing here"));
-  response.writeHead(200, { "Content-Type": TYPES[extname(full)] ?? "application/octet-stream", "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" });
+  if (!full.startsWith(folder) || !statSync(full, { throwIfNoEntry: false })?.isFile())
+    return refuse(response, new Problem(404, "route-unknown", "there is nothing here"));
+  response.writeHead(200, {
+    "Content-Type": TYPES[extname(full)] ?? "application/octet-stream",
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+  });
   response.end(readFileSync(full));
 }
 

@@ -40,7 +40,14 @@ function Page() {
     case "channels":
       return <ChannelsPage />;
     default:
-      return <div class="empty"><strong>There is no such page.</strong><p><a href={linkTo("overview")}>Go to the overview</a></p></div>;
+      return (
+        <div class="empty">
+          <strong>There is no such page.</strong>
+          <p>
+            <a href={linkTo("overview")}>Go to the overview</a>
+          </p>
+        </div>
+      );
   }
 }
 
@@ -53,50 +60,123 @@ const LINKS = {
 
 function LinkState() {
   const [glyph, word, title] = LINKS[link.value];
-  return <span class={`link-state ${link.value}`} title={title} role="status"><span aria-hidden="true">{glyph}</span> {word}</span>;
+  return (
+    <span class={`link-state ${link.value}`} title={title} role="status">
+      <span aria-hidden="true">{glyph}</span> {word}
+    </span>
+  );
 }
 
 /** The verdict follows one to every page. */
 function Verdict() {
-  const health = useLoad("verdict", (signal) => get<Health>("/v1/health", signal), { on: ["breaker.", "alert.", "delivery.parked"], everyMs: HEALTH_EVERY_MS });
+  const health = useLoad("verdict", (signal) => get<Health>("/v1/health", signal), {
+    on: ["breaker.", "alert.", "delivery.parked"],
+    everyMs: HEALTH_EVERY_MS,
+  });
   if (!health.value) return null;
-  return <a class="verdict" href={linkTo("overview")} title={health.value.reasons.map((reason) => reason.text).join("\n") || "All figures are within their thresholds."}><VerdictBadge verdict={health.value.verdict} /></a>;
+  return (
+    <a
+      class="verdict"
+      href={linkTo("overview")}
+      title={health.value.reasons.map((reason) => reason.text).join("\n") || "All figures are within their thresholds."}
+    >
+      <VerdictBadge verdict={health.value.verdict} />
+    </a>
+  );
 }
 
 function Navigation() {
   return (
     <nav aria-label="Pages">
       {PAGES.map(({ page, label, key }) => (
-        <a key={page} href={linkTo(page)} aria-current={place.value.page === page ? "page" : undefined} title={`${label} (g ${key})`}>
-          <Icon name={page} /><span class="nav-label">{label}</span>
+        <a
+          key={page}
+          href={linkTo(page)}
+          aria-current={place.value.page === page ? "page" : undefined}
+          title={`${label} (g ${key})`}
+        >
+          <Icon name={page} />
+          <span class="nav-label">{label}</span>
         </a>
       ))}
     </nav>
   );
 }
 
-const THEMES = { system: ["◐", "Theme: as the system"], light: ["○", "Theme: light"], dark: ["●", "Theme: dark"] } as const;
+const THEMES = {
+  system: ["◐", "Theme: as the system"],
+  light: ["○", "Theme: light"],
+  dark: ["●", "Theme: dark"],
+} as const;
 
 export function App() {
   const asking = useSignal(false);
-  if (refused.value !== null) return <><SessionPage said={refused.value} /><Toasts /></>;
+  if (refused.value !== null)
+    return (
+      <>
+        <SessionPage said={refused.value} />
+        <Toasts />
+      </>
+    );
   const [glyph, title] = THEMES[theme.value];
   return (
     <div class="frame">
-      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the page</a>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById("main")?.focus();
+        }}
+      >
+        Skip to the page
+      </a>
       <header class="top">
-        <a class="brand" href={linkTo("overview")}>Memory Spine</a>
+        <a class="brand" href={linkTo("overview")}>
+          Memory Spine
+        </a>
         <Verdict />
         <span class="grow" />
         <LinkState />
-        <button class="quiet session" onClick={() => { asking.value = true; }} title="Workspace, key and name"><Line text={session.value.workspace || "default"} length={24} /></button>
-        <button class="quiet" onClick={turnTheme} title={`${title} (t)`} aria-label={title}>{glyph}</button>
-        <button class="quiet help-button" onClick={() => { helpShown.value = true; }} title="Keyboard (?)" aria-label="Keyboard help">?</button>
+        <button
+          class="quiet session"
+          onClick={() => {
+            asking.value = true;
+          }}
+          title="Workspace, key and name"
+        >
+          <Line text={session.value.workspace || "default"} length={24} />
+        </button>
+        <button class="quiet" onClick={turnTheme} title={`${title} (t)`} aria-label={title}>
+          {glyph}
+        </button>
+        <button
+          class="quiet help-button"
+          onClick={() => {
+            helpShown.value = true;
+          }}
+          title="Keyboard (?)"
+          aria-label="Keyboard help"
+        >
+          ?
+        </button>
       </header>
       <Navigation />
-      {link.value === "lost" && <div class="stale" role="alert">■ The connection to the server is lost. What you see may be old; trying again.</div>}
-      <main id="main" tabIndex={-1} key={`${session.value.workspace} ${session.value.key}`}><Page /></main>
-      {asking.value && <SessionDialog close={() => { asking.value = false; }} />}
+      {link.value === "lost" && (
+        <div class="stale" role="alert">
+          ■ The connection to the server is lost. What you see may be old; trying again.
+        </div>
+      )}
+      <main id="main" tabIndex={-1} key={`${session.value.workspace} ${session.value.key}`}>
+        <Page />
+      </main>
+      {asking.value && (
+        <SessionDialog
+          close={() => {
+            asking.value = false;
+          }}
+        />
+      )}
       {helpShown.value && <Help />}
       <Toasts />
     </div>

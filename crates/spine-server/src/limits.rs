@@ -66,5 +66,3 @@ pub const USAGE_REMEMBERED: Duration = Duration::from_secs(60);
 pub const QUOTA_RETRY_AFTER_S: u64 = 60;
 /// How long an old secret is good after a rotation, if not said otherwise.
 pub const KEY_GRACE_DEFAULT: Duration = Duration::from_secs(60 * 60);
-/// A pointer to a field, as a problem shows it.
-pub const POINTER_BYTES_MAX: usize = 200;

@@ -18,7 +18,9 @@ export class ApiError extends Error {
 
   /** Whether this server does not have the route at all. */
   get isMissingRoute(): boolean {
-    return this.code === "route-unknown" || this.code === "method-not-allowed" || (this.status === 404 && this.code === "");
+    return (
+      this.code === "route-unknown" || this.code === "method-not-allowed" || (this.status === 404 && this.code === "")
+    );
   }
 
   /** Whether nobody answered. */
@@ -53,7 +55,11 @@ async function send(method: Method, path: string, body: unknown, signal?: AbortS
   if (body !== undefined) own["Content-Type"] = "application/json";
   try {
     return await fetch(path, {
-      method, headers: own, body: body === undefined ? null : JSON.stringify(body), signal: signal ?? null, credentials: "omit",
+      method,
+      headers: own,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+      credentials: "omit",
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
@@ -71,7 +77,12 @@ async function problem(response: Response): Promise<ApiError> {
   }
   const code = typeof document["type"] === "string" ? (document["type"].split("/").pop() ?? "") : "";
   const said = [document["detail"], document["title"]].find((part) => typeof part === "string");
-  const error = new ApiError(response.status, code, String(said ?? `The server answered ${response.status}.`), document);
+  const error = new ApiError(
+    response.status,
+    code,
+    String(said ?? `The server answered ${response.status}.`),
+    document,
+  );
   if (response.status === 401) refused.value = error.message;
   return error;
 }

@@ -29,7 +29,11 @@ type Read = { lastId: string };
 
 async function read(state: Read, signal: AbortSignal): Promise<void> {
   const resume: Record<string, string> = state.lastId ? { "Last-Event-ID": state.lastId } : {};
-  const response = await fetch("/v1/events", { headers: { ...headers(), ...resume, Accept: "text/event-stream" }, signal, credentials: "omit" });
+  const response = await fetch("/v1/events", {
+    headers: { ...headers(), ...resume, Accept: "text/event-stream" },
+    signal,
+    credentials: "omit",
+  });
   if (response.status === 401) refused.value = refused.value ?? "This server has keys: enter one.";
   if (response.status === 404) link.value = "missing";
   if (!response.ok || !response.body) throw new Error(`events: ${response.status}`);
@@ -51,7 +55,9 @@ async function consume(body: ReadableStream<Uint8Array>, state: Read, signal: Ab
   }
 }
 
-async function withinSilence(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ReadableStreamReadResult<Uint8Array>> {
+async function withinSilence(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<ReadableStreamReadResult<Uint8Array>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

@@ -25,9 +25,16 @@ export type LoadOptions = {
 };
 
 /** Loads something, and again whenever `key` changes. A null loader shows nothing. */
-export function useLoad<T>(key: string, loader: ((signal: AbortSignal) => Promise<T>) | null, options: LoadOptions = {}): Loaded<T> {
+export function useLoad<T>(
+  key: string,
+  loader: ((signal: AbortSignal) => Promise<T>) | null,
+  options: LoadOptions = {},
+): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | null; error: ApiError | null; loading: boolean }>({
-    key, value: null, error: null, loading: loader !== null,
+    key,
+    value: null,
+    error: null,
+    loading: loader !== null,
   });
   const [round, setRound] = useState(0);
   const latest = useRef(loader);
@@ -36,17 +43,27 @@ export function useLoad<T>(key: string, loader: ((signal: AbortSignal) => Promis
   useEffect(() => {
     const load = latest.current;
     const stop = new AbortController();
-    setState((old) => (old.key === identity ? { ...old, loading: true } : { key: identity, value: null, error: null, loading: load !== null }));
+    setState((old) =>
+      old.key === identity
+        ? { ...old, loading: true }
+        : { key: identity, value: null, error: null, loading: load !== null },
+    );
     load?.(stop.signal).then(
       (value) => stop.signal.aborted || setState({ key: identity, value, error: null, loading: false }),
-      (error: unknown) => stop.signal.aborted || setState((old) => ({ ...old, error: asApiError(error), loading: false })),
+      (error: unknown) =>
+        stop.signal.aborted || setState((old) => ({ ...old, error: asApiError(error), loading: false })),
     );
     return () => stop.abort();
   }, [identity, round]);
   const reload = useCallback(() => setRound((n) => n + 1), []);
   useReloadOn(options, reload);
   const isCurrent = state.key === identity;
-  return { value: isCurrent ? state.value : null, error: isCurrent ? state.error : null, loading: !isCurrent || state.loading, reload };
+  return {
+    value: isCurrent ? state.value : null,
+    error: isCurrent ? state.error : null,
+    loading: !isCurrent || state.loading,
+    reload,
+  };
 }
 
 function useReloadOn({ on, everyMs }: LoadOptions, reload: () => void): void {

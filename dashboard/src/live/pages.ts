@@ -9,7 +9,12 @@ import { onEvent } from "./events.ts";
 import { settling } from "./load.ts";
 
 export type Paged<T> = {
-  rows: T[]; error: ApiError | null; loading: boolean; isWhole: boolean; more: () => void; reload: () => void;
+  rows: T[];
+  error: ApiError | null;
+  loading: boolean;
+  isWhole: boolean;
+  more: () => void;
+  reload: () => void;
 };
 
 const PAGE_ROWS = 200;
@@ -18,7 +23,12 @@ type Answer<T> = { next_cursor: string | null } & { [name: string]: T[] | string
 type State<T> = { key: string; rows: T[]; cursor: string | null; error: ApiError | null; loading: boolean };
 
 /** Follows a list at an address whose answer has its rows under `name`. */
-export function usePages<T extends { id: string }>(path: string, query: Record<string, string>, name: string, on: string[]): Paged<T> {
+export function usePages<T extends { id: string }>(
+  path: string,
+  query: Record<string, string>,
+  name: string,
+  on: string[],
+): Paged<T> {
   const key = `${session.value.workspace}\n${session.value.key}\n${asked(path, query)}`;
   const empty = (): State<T> => ({ key, rows: [], cursor: null, error: null, loading: true });
   const [state, setState] = useState<State<T>>(empty);
@@ -26,16 +36,20 @@ export function usePages<T extends { id: string }>(path: string, query: Record<s
   current.current = key;
   const busy = useRef(false);
 
-  const load = useCallback(async (cursor: string | null, fold: (old: State<T>, rows: T[], next: string | null) => State<T>) => {
-    try {
-      const answer = await get<Answer<T>>(asked(path, { ...query, limit: PAGE_ROWS, cursor }));
-      const rows = (answer[name] ?? []) as T[];
-      if (current.current === key) setState((old) => ({ ...fold(old, rows, answer.next_cursor), key, error: null, loading: false }));
-    } catch (error) {
-      const shown = error instanceof ApiError ? error : new ApiError(-1, "unexpected", String(error));
-      if (current.current === key) setState((old) => ({ ...old, key, error: shown, loading: false }));
-    }
-  }, [key, name]);
+  const load = useCallback(
+    async (cursor: string | null, fold: (old: State<T>, rows: T[], next: string | null) => State<T>) => {
+      try {
+        const answer = await get<Answer<T>>(asked(path, { ...query, limit: PAGE_ROWS, cursor }));
+        const rows = (answer[name] ?? []) as T[];
+        if (current.current === key)
+          setState((old) => ({ ...fold(old, rows, answer.next_cursor), key, error: null, loading: false }));
+      } catch (error) {
+        const shown = error instanceof ApiError ? error : new ApiError(-1, "unexpected", String(error));
+        if (current.current === key) setState((old) => ({ ...old, key, error: shown, loading: false }));
+      }
+    },
+    [key, name],
+  );
 
   const reload = useCallback(() => {
     void load(null, (old, rows, next) => {
@@ -72,8 +86,15 @@ export function usePages<T extends { id: string }>(path: string, query: Record<s
     });
   }, [isCurrent, cursor, load]);
 
-  return useMemo(() => ({
-    rows: isCurrent ? state.rows : [], error: isCurrent ? state.error : null, loading: !isCurrent || state.loading,
-    isWhole: isCurrent && !state.loading && cursor === null, more, reload,
-  }), [state, isCurrent, cursor, more, reload]);
+  return useMemo(
+    () => ({
+      rows: isCurrent ? state.rows : [],
+      error: isCurrent ? state.error : null,
+      loading: !isCurrent || state.loading,
+      isWhole: isCurrent && !state.loading && cursor === null,
+      more,
+      reload,
+    }),
+    [state, isCurrent, cursor, more, reload],
+  );
 }

@@ -13,9 +13,11 @@ export function diffLines(before: string[], after: string[]): DiffLine[] {
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
   let end = 0;
   while (
-    end < before.length - start && end < after.length - start &&
+    end < before.length - start &&
+    end < after.length - start &&
     before[before.length - 1 - end] === after[after.length - 1 - end]
-  ) end++;
+  )
+    end++;
   const same = (text: string): DiffLine => ({ kind: "same", text });
   const middle = diffMiddle(before.slice(start, before.length - end), after.slice(start, after.length - end));
   return [...before.slice(0, start).map(same), ...middle, ...before.slice(before.length - end).map(same)];
@@ -52,7 +54,10 @@ function walk(before: string[], after: string[], table: Uint32Array): DiffLine[]
       lines.push({ kind: "same", text: old });
       i++;
       j++;
-    } else if (old !== undefined && (fresh === undefined || (table[(i + 1) * width + j] ?? 0) >= (table[i * width + j + 1] ?? 0))) {
+    } else if (
+      old !== undefined &&
+      (fresh === undefined || (table[(i + 1) * width + j] ?? 0) >= (table[i * width + j + 1] ?? 0))
+    ) {
       lines.push({ kind: "removed", text: old });
       i++;
     } else {
@@ -87,7 +92,12 @@ export function fold(lines: DiffLine[], around = 3): Fold[] {
   return folded;
 }
 
-export type Change = { kind: "added" | "removed" | "changed"; what: string; before: string | null; after: string | null };
+export type Change = {
+  kind: "added" | "removed" | "changed";
+  what: string;
+  before: string | null;
+  after: string | null;
+};
 
 /** What changed between two lists of named things. */
 export function diffNamed(before: Map<string, string>, after: Map<string, string>, what: string): Change[] {
@@ -122,14 +132,90 @@ export function diffEnvelopes(before: Envelope, after: Envelope): Change[] {
   const json = (value: unknown) => JSON.stringify(value);
   return [
     ...diffNamed(new Map([["", old.summary]]), new Map([["", fresh.summary]]), "summary"),
-    ...diffNamed(named(before.constraints, (c) => c.name, (c) => json(c.value)), named(after.constraints, (c) => c.name, (c) => json(c.value)), "constraint"),
-    ...diffNamed(named(before.waived, (w) => w.name, (w) => w.reason), named(after.waived, (w) => w.name, (w) => w.reason), "waiver"),
-    ...diffNamed(named(before.memories, (m) => m.id, memorySaid), named(after.memories, (m) => m.id, memorySaid), "memory"),
-    ...diffNamed(named(before.completeness.gaps, (g) => g.ref, (g) => g.reason), named(after.completeness.gaps, (g) => g.ref, (g) => g.reason), "gap"),
+    ...diffNamed(
+      named(
+        before.constraints,
+        (c) => c.name,
+        (c) => json(c.value),
+      ),
+      named(
+        after.constraints,
+        (c) => c.name,
+        (c) => json(c.value),
+      ),
+      "constraint",
+    ),
+    ...diffNamed(
+      named(
+        before.waived,
+        (w) => w.name,
+        (w) => w.reason,
+      ),
+      named(
+        after.waived,
+        (w) => w.name,
+        (w) => w.reason,
+      ),
+      "waiver",
+    ),
+    ...diffNamed(
+      named(before.memories, (m) => m.id, memorySaid),
+      named(after.memories, (m) => m.id, memorySaid),
+      "memory",
+    ),
+    ...diffNamed(
+      named(
+        before.completeness.gaps,
+        (g) => g.ref,
+        (g) => g.reason,
+      ),
+      named(
+        after.completeness.gaps,
+        (g) => g.ref,
+        (g) => g.reason,
+      ),
+      "gap",
+    ),
     ...diffNamed(counting(old.state?.progress), counting(fresh.state?.progress), "progress"),
-    ...diffNamed(named(old.state?.decisions, (d) => d.what, (d) => d.why ?? ""), named(fresh.state?.decisions, (d) => d.what, (d) => d.why ?? ""), "decision"),
+    ...diffNamed(
+      named(
+        old.state?.decisions,
+        (d) => d.what,
+        (d) => d.why ?? "",
+      ),
+      named(
+        fresh.state?.decisions,
+        (d) => d.what,
+        (d) => d.why ?? "",
+      ),
+      "decision",
+    ),
     ...diffNamed(counting(old.state?.remaining), counting(fresh.state?.remaining), "remaining"),
-    ...diffNamed(named(old.state?.open_questions, (q) => q.question, (q) => q.answer ?? "open"), named(fresh.state?.open_questions, (q) => q.question, (q) => q.answer ?? "open"), "question"),
-    ...diffNamed(named(before.history, (h) => `${h.agent}: ${h.action}`, (h) => h.why ?? ""), named(after.history, (h) => `${h.agent}: ${h.action}`, (h) => h.why ?? ""), "history"),
+    ...diffNamed(
+      named(
+        old.state?.open_questions,
+        (q) => q.question,
+        (q) => q.answer ?? "open",
+      ),
+      named(
+        fresh.state?.open_questions,
+        (q) => q.question,
+        (q) => q.answer ?? "open",
+      ),
+      "question",
+    ),
+    ...diffNamed(
+      named(
+        before.history,
+        (h) => `${h.agent}: ${h.action}`,
+        (h) => h.why ?? "",
+      ),
+      named(
+        after.history,
+        (h) => `${h.agent}: ${h.action}`,
+        (h) => h.why ?? "",
+      ),
+      "history",
+    ),
   ];
 }

@@ -12,12 +12,23 @@ function isSpelt(code: number): boolean {
   return (
     (code < 0x20 && !KEPT_CONTROLS.has(code)) || // C0: terminal escapes begin here
     (code >= 0x7f && code <= 0x9f) || // delete and C1
-    code === 0x00ad || code === 0x034f || code === 0x061c || code === 0x115f || code === 0x1160 ||
-    code === 0x17b4 || code === 0x17b5 || code === 0x180e || code === 0x3164 || code === 0xffa0 ||
-    code === 0x200b || code === 0x200e || code === 0x200f || // zero width, direction marks
+    code === 0x00ad ||
+    code === 0x034f ||
+    code === 0x061c ||
+    code === 0x115f ||
+    code === 0x1160 ||
+    code === 0x17b4 ||
+    code === 0x17b5 ||
+    code === 0x180e ||
+    code === 0x3164 ||
+    code === 0xffa0 ||
+    code === 0x200b ||
+    code === 0x200e ||
+    code === 0x200f || // zero width, direction marks
     (code >= 0x2028 && code <= 0x202e) || // line separators, embeddings, overrides
     (code >= 0x2060 && code <= 0x206f) || // invisible operators, isolates
-    code === 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
+    code === 0xfeff ||
+    (code >= 0xfff9 && code <= 0xfffb) ||
     (code >= 0xd800 && code <= 0xdfff) || // half a character
     (code >= 0xe0000 && code <= 0xe0fff) // tags: text that nobody sees
   );
@@ -65,14 +76,35 @@ export function spell(code: number): string {
 }
 
 const NAMES: Record<number, string> = {
-  0x00: "null", 0x07: "bell", 0x08: "backspace", 0x0b: "vertical tab", 0x0c: "form feed", 0x0d: "carriage return",
-  0x1b: "escape", 0x7f: "delete", 0x9b: "control sequence introducer", 0xad: "soft hyphen", 0x061c: "Arabic letter mark",
-  0x200b: "zero width space", 0x200c: "zero width non-joiner", 0x200d: "zero width joiner",
-  0x200e: "left-to-right mark", 0x200f: "right-to-left mark", 0x2028: "line separator", 0x2029: "paragraph separator",
-  0x202a: "left-to-right embedding", 0x202b: "right-to-left embedding", 0x202c: "pop directional formatting",
-  0x202d: "left-to-right override", 0x202e: "right-to-left override", 0x2060: "word joiner",
-  0x2066: "left-to-right isolate", 0x2067: "right-to-left isolate", 0x2068: "first strong isolate",
-  0x2069: "pop directional isolate", 0xfeff: "byte order mark",
+  0x00: "null",
+  0x07: "bell",
+  0x08: "backspace",
+  0x0b: "vertical tab",
+  0x0c: "form feed",
+  0x0d: "carriage return",
+  0x1b: "escape",
+  0x7f: "delete",
+  0x9b: "control sequence introducer",
+  0xad: "soft hyphen",
+  0x061c: "Arabic letter mark",
+  0x200b: "zero width space",
+  0x200c: "zero width non-joiner",
+  0x200d: "zero width joiner",
+  0x200e: "left-to-right mark",
+  0x200f: "right-to-left mark",
+  0x2028: "line separator",
+  0x2029: "paragraph separator",
+  0x202a: "left-to-right embedding",
+  0x202b: "right-to-left embedding",
+  0x202c: "pop directional formatting",
+  0x202d: "left-to-right override",
+  0x202e: "right-to-left override",
+  0x2060: "word joiner",
+  0x2066: "left-to-right isolate",
+  0x2067: "right-to-left isolate",
+  0x2068: "first strong isolate",
+  0x2069: "pop directional isolate",
+  0xfeff: "byte order mark",
 };
 
 /** What a spelt character is, for whoever points at it. */

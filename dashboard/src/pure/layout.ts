@@ -10,7 +10,9 @@ const SWEEPS = 4;
 /** Lays a lineage out. Parents that are not among the nodes are left out. */
 export function layout(nodes: GraphNode[]): Layout {
   const known = new Set(nodes.map((node) => node.id));
-  const edges = nodes.flatMap((node) => node.parents.filter((id) => known.has(id)).map((from) => ({ from, to: node.id })));
+  const edges = nodes.flatMap((node) =>
+    node.parents.filter((id) => known.has(id)).map((from) => ({ from, to: node.id })),
+  );
   const columns = byHop(nodes);
   const order = new Map<string, number>();
   columns.forEach((column) => column.forEach((id, index) => order.set(id, index)));

@@ -8,7 +8,10 @@ export function Bars({ bars, label }: { bars: Bar[]; label: string }) {
     <div class="bars" role="img" aria-label={`${label}: ${bars.map((bar) => `${bar.label}: ${bar.count}`).join(", ")}`}>
       {bars.map((bar) => (
         <div key={bar.label} class="stick" title={`${bar.label}: ${bar.count}`}>
-          <div class={`bar-fill ${bar.tone ?? ""}`} style={{ height: `${Math.max(bar.count ? 6 : 1, (bar.count / most) * 100)}%` }} />
+          <div
+            class={`bar-fill ${bar.tone ?? ""}`}
+            style={{ height: `${Math.max(bar.count ? 6 : 1, (bar.count / most) * 100)}%` }}
+          />
         </div>
       ))}
     </div>

@@ -49,23 +49,41 @@ function markPlugin(marks: Mark[]): uPlot.Plugin {
 }
 
 function options(props: ChartProps, width: number, point: (index: number | null) => void): uPlot.Options {
-  const axis = { stroke: color("dim"), grid: { stroke: color("line"), width: 1 }, ticks: { show: false }, font: "11px system-ui" };
+  const axis = {
+    stroke: color("dim"),
+    grid: { stroke: color("line"), width: 1 },
+    ticks: { show: false },
+    font: "11px system-ui",
+  };
   const pinned = (low: number, high: number): [number, number] => {
     const [min, max] = [props.min ?? low, props.max ?? high];
     return max > min ? [min, max] : [min, min + 1];
   };
   return {
-    width, height: HEIGHT_PX, legend: { show: false }, padding: [8, 8, 0, 0],
+    width,
+    height: HEIGHT_PX,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
     cursor: { y: false, sync: { key: CURSORS.key }, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_, low, high) => pinned(low ?? 0, (high ?? 1) * 1.08) } },
     axes: [
       { ...axis, values: (_, ticks) => ticks.map(clock), size: 26, space: 64 },
       { ...axis, values: (_, ticks) => ticks.map(props.say), size: 58, space: 28 },
     ],
-    series: [{}, ...props.lines.map((line): uPlot.Series => {
-      const stroke = color(`chart-${line.tone}`);
-      return { label: line.label, stroke, width: 1.6, points: { show: false }, spanGaps: false, ...(line.fill ? { fill: `${stroke}22` } : {}) };
-    })],
+    series: [
+      {},
+      ...props.lines.map((line): uPlot.Series => {
+        const stroke = color(`chart-${line.tone}`);
+        return {
+          label: line.label,
+          stroke,
+          width: 1.6,
+          points: { show: false },
+          spanGaps: false,
+          ...(line.fill ? { fill: `${stroke}22` } : {}),
+        };
+      }),
+    ],
     plugins: [markPlugin(props.marks ?? [])],
     hooks: { setCursor: [(chart) => point(chart.cursor.idx ?? null)] },
   };
@@ -82,7 +100,9 @@ export function Chart(props: ChartProps) {
     if (!element) return;
     const made = new uPlot(options(props, Math.max(200, element.clientWidth), setPointed), data, element);
     chart.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT_PX }));
+    const observer = new ResizeObserver(() =>
+      made.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT_PX }),
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -96,11 +116,29 @@ export function Chart(props: ChartProps) {
   const at = props.times[index];
   return (
     <figure class="chart">
-      <figcaption><strong>{props.title}</strong><span class="dim">{at === undefined ? "" : pointed === null ? "newest" : clock(at)}</span></figcaption>
-      <div ref={box} class="plot" role="img" aria-label={`${props.title}: ${props.lines.map((line) => `${line.label} ${props.say(line.values[last] ?? null)}`).join(", ")}`} />
+      <figcaption>
+        <strong>{props.title}</strong>
+        <span class="dim">{at === undefined ? "" : pointed === null ? "newest" : clock(at)}</span>
+      </figcaption>
+      <div
+        ref={box}
+        class="plot"
+        role="img"
+        aria-label={`${props.title}: ${props.lines.map((line) => `${line.label} ${props.say(line.values[last] ?? null)}`).join(", ")}`}
+      />
       <div class="legend">
-        {props.lines.map((line) => <span key={line.label}><i class={`swatch ${line.tone}`} />{line.label} <b>{props.say(line.values[index] ?? null)}</b></span>)}
-        {(props.marks ?? []).map((mark) => <span key={mark.label} class="dim"><i class="swatch dashed" />{mark.label}</span>)}
+        {props.lines.map((line) => (
+          <span key={line.label}>
+            <i class={`swatch ${line.tone}`} />
+            {line.label} <b>{props.say(line.values[index] ?? null)}</b>
+          </span>
+        ))}
+        {(props.marks ?? []).map((mark) => (
+          <span key={mark.label} class="dim">
+            <i class="swatch dashed" />
+            {mark.label}
+          </span>
+        ))}
       </div>
     </figure>
   );

@@ -46,10 +46,18 @@ export function Dialog({ title, confirm, danger = false, disabled = false, act, 
       <form onSubmit={submit}>
         <h2>{title}</h2>
         {children}
-        {error && <p class="notice bad" role="alert">{error}</p>}
+        {error && (
+          <p class="notice bad" role="alert">
+            {error}
+          </p>
+        )}
         <footer>
-          <button type="button" onClick={close}>Cancel</button>
-          <button type="submit" class={danger ? "danger" : "primary"} disabled={busy || disabled}>{busy ? "Working…" : confirm}</button>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class={danger ? "danger" : "primary"} disabled={busy || disabled}>
+            {busy ? "Working…" : confirm}
+          </button>
         </footer>
       </form>
     </dialog>
@@ -57,5 +65,11 @@ export function Dialog({ title, confirm, danger = false, disabled = false, act, 
 }
 
 export function Field({ label, hint, children }: { label: string; hint?: string; children: ComponentChildren }) {
-  return <label class="field"><span>{label}</span>{children}{hint && <small>{hint}</small>}</label>;
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {children}
+      {hint && <small>{hint}</small>}
+    </label>
+  );
 }

@@ -11,8 +11,23 @@ export function Help() {
   return (
     <dialog ref={element} onClose={close} aria-label="Keyboard">
       <h2>Keyboard</h2>
-      <table class="plain"><tbody>{SHORTCUTS.map(([keys, does]) => <tr key={keys}><td>{keys.split(" ").map((key) => <kbd key={key}>{key}</kbd>)}</td><td>{does}</td></tr>)}</tbody></table>
-      <footer><button onClick={close}>Close</button></footer>
+      <table class="plain">
+        <tbody>
+          {SHORTCUTS.map(([keys, does]) => (
+            <tr key={keys}>
+              <td>
+                {keys.split(" ").map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </td>
+              <td>{does}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <footer>
+        <button onClick={close}>Close</button>
+      </footer>
     </dialog>
   );
 }

@@ -10,5 +10,9 @@ const PATHS: Record<string, string> = {
 };
 
 export function Icon({ name }: { name: string }) {
-  return <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d={PATHS[name] ?? ""} /></svg>;
+  return (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d={PATHS[name] ?? ""} />
+    </svg>
+  );
 }

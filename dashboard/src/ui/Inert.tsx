@@ -12,7 +12,13 @@ function Pieces({ text }: { text: string }) {
   return (
     <>
       {cut.map((piece, index) =>
-        "text" in piece ? piece.text : <span key={index} class="spelt" title={nameOf(piece.code)}>{spell(piece.code)}</span>,
+        "text" in piece ? (
+          piece.text
+        ) : (
+          <span key={index} class="spelt" title={nameOf(piece.code)}>
+            {spell(piece.code)}
+          </span>
+        ),
       )}
     </>
   );
@@ -20,12 +26,20 @@ function Pieces({ text }: { text: string }) {
 
 /** A text in one line, cut to its place by the style sheet. */
 export function Line({ text, length = 200 }: { text: string; length?: number }) {
-  return <bdi class="line"><Pieces text={oneLine(text, length)} /></bdi>;
+  return (
+    <bdi class="line">
+      <Pieces text={oneLine(text, length)} />
+    </bdi>
+  );
 }
 
 /** A word such as a name, which may come from anywhere, too. */
 export function Word({ text }: { text: string }) {
-  return <bdi class="word"><Pieces text={oneLine(text, 120)} /></bdi>;
+  return (
+    <bdi class="word">
+      <Pieces text={oneLine(text, 120)} />
+    </bdi>
+  );
 }
 
 /** A text as it is, with its breaks. */
@@ -35,8 +49,14 @@ export function Text({ text, mono = false }: { text: string; mono?: boolean }) {
   const shown = isLong ? Array.from(text.slice(0, SHOWN_MAX)).join("") : text;
   return (
     <div class={mono ? "text mono" : "text"}>
-      <bdi><Pieces text={shown} /></bdi>
-      {isLong && <button class="link" onClick={() => setWhole(true)}>show all {text.length.toLocaleString("en-US")} characters</button>}
+      <bdi>
+        <Pieces text={shown} />
+      </bdi>
+      {isLong && (
+        <button class="link" onClick={() => setWhole(true)}>
+          show all {text.length.toLocaleString("en-US")} characters
+        </button>
+      )}
     </div>
   );
 }

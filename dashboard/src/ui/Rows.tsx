@@ -19,7 +19,17 @@ export type RowsProps<T> = {
 
 const ROW_PX = 46;
 
-export function Rows<T>({ label, rows, id, row, selected = null, open, more, rowHeight = ROW_PX, class: kind = "" }: RowsProps<T>) {
+export function Rows<T>({
+  label,
+  rows,
+  id,
+  row,
+  selected = null,
+  open,
+  more,
+  rowHeight = ROW_PX,
+  class: kind = "",
+}: RowsProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState(0);
   const [viewport, setViewport] = useState(600);
@@ -56,14 +66,31 @@ export function Rows<T>({ label, rows, id, row, selected = null, open, more, row
     open(one);
   };
   return (
-    <div ref={box} class={`rows ${kind}`} role="listbox" tabIndex={0} aria-label={label} aria-activedescendant={at >= 0 ? `row-${here}` : undefined}
-      onKeyDown={onKeyDown} onScroll={(event) => setScroll(event.currentTarget.scrollTop)} data-total={rows.length}>
+    <div
+      ref={box}
+      class={`rows ${kind}`}
+      role="listbox"
+      tabIndex={0}
+      aria-label={label}
+      aria-activedescendant={at >= 0 ? `row-${here}` : undefined}
+      onKeyDown={onKeyDown}
+      onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
+      data-total={rows.length}
+    >
       <div class="rows-all" style={{ height: `${seen.height}px` }}>
         <div class="rows-seen" style={{ transform: `translateY(${seen.top}px)` }}>
           {rows.slice(seen.first, seen.last).map((one, index) => (
-            <div key={id(one)} id={`row-${id(one)}`} role="option" aria-selected={id(one) === selected} aria-posinset={seen.first + index + 1}
-              aria-setsize={rows.length} class={`row${id(one) === selected ? " selected" : ""}${id(one) === here ? " here" : ""}`}
-              style={{ height: `${rowHeight}px` }} onClick={() => onClick(one)}>
+            <div
+              key={id(one)}
+              id={`row-${id(one)}`}
+              role="option"
+              aria-selected={id(one) === selected}
+              aria-posinset={seen.first + index + 1}
+              aria-setsize={rows.length}
+              class={`row${id(one) === selected ? " selected" : ""}${id(one) === here ? " here" : ""}`}
+              style={{ height: `${rowHeight}px` }}
+              onClick={() => onClick(one)}
+            >
               {row(one)}
             </div>
           ))}

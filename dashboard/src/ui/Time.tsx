@@ -12,11 +12,19 @@ setInterval(() => {
 
 export function Ago({ at }: { at: string | null | undefined }) {
   if (!at) return <span class="dim">–</span>;
-  return <time dateTime={at} title={exact(at)}>{relative(at, now.value)}</time>;
+  return (
+    <time dateTime={at} title={exact(at)}>
+      {relative(at, now.value)}
+    </time>
+  );
 }
 
 /** How old something is, without the word. */
 export function Age({ since }: { since: string | null | undefined }) {
   if (!since) return <span class="dim">–</span>;
-  return <time dateTime={since} title={exact(since)}>{duration(Math.max(0, (now.value - Date.parse(since)) / 1000))}</time>;
+  return (
+    <time dateTime={since} title={exact(since)}>
+      {duration(Math.max(0, (now.value - Date.parse(since)) / 1000))}
+    </time>
+  );
 }

@@ -21,7 +21,12 @@ export function toast(text: string, bad = false): void {
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.value.map((one) => <div key={one.id} class={one.bad ? "toast bad" : "toast"}>{one.bad ? "■ " : "✓ "}{inertText(one.text)}</div>)}
+      {toasts.value.map((one) => (
+        <div key={one.id} class={one.bad ? "toast bad" : "toast"}>
+          {one.bad ? "■ " : "✓ "}
+          {inertText(one.text)}
+        </div>
+      ))}
     </div>
   );
 }

@@ -18,14 +18,21 @@ export const PAGES = [
 
 export const SHORTCUTS: [string, string][] = [
   ...PAGES.map(({ key, label }): [string, string] => [`g ${key}`, label]),
-  ["/", "search or filter"], ["j k ↓ ↑", "walk a list"], ["Enter", "open"], ["Esc", "close, or back to the list"], ["t", "light, dark, as the system"], ["?", "this help"],
+  ["/", "search or filter"],
+  ["j k ↓ ↑", "walk a list"],
+  ["Enter", "open"],
+  ["Esc", "close, or back to the list"],
+  ["t", "light, dark, as the system"],
+  ["?", "this help"],
 ];
 
 const LEADER_MS = 1_200;
 let leaderAt = 0;
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+  );
 }
 
 function focusSearch(event: KeyboardEvent): void {

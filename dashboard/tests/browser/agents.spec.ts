@@ -43,7 +43,7 @@ test("subscribers come and go, and a publication is followed", async ({ page }) 
   const spine = await api();
   await open(page, "#/channels", spine.workspace);
   await expect(page.getByText("No channel yet.")).toBeVisible();
-  await page.getByLabel("Channel", { exact: true }).fill("releases");
+  await page.getByRole("textbox", { name: "Channel", exact: true }).fill("releases");
   await page.getByRole("button", { name: "Open" }).click();
   for (const name of ["deploy-eu", "deploy-us"]) {
     await page.getByLabel("Agent to subscribe").fill(name);

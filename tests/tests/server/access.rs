@@ -60,7 +60,9 @@ fn every_route_refuses_what_its_line_does_not_allow() {
         };
         let line = format!("{} {}", route.method, route.path);
         if route.need == Need::Nothing {
-            assert_eq!(status(&[]), 200, "{line} is open");
+            // There is no file of the name that is asked for here.
+            let expected = if route.path.contains('{') { 404 } else { 200 };
+            assert_eq!(status(&[]), expected, "{line} is open");
             continue;
         }
         tried += 1;

@@ -40,6 +40,7 @@ impl Delivery {
     pub(super) fn written_with(mut self, first: &Self, place: u64) -> Self {
         self.row.change = spine_store::Change(first.row.change.0 + place);
         self.row.sequence = self.row.change;
+        self.row.updated_at = first.row.updated_at;
         self
     }
 

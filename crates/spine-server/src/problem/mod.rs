@@ -11,8 +11,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use spine_protocol::ReadError;
 
-use crate::limits::POINTER_BYTES_MAX;
-
 pub use kind::ProblemKind;
 
 /// The media type of a problem.
@@ -95,10 +93,6 @@ impl Problem {
 
     /// Something of the body that is not as it must be.
     pub fn body(kind: ProblemKind, error: &ReadError) -> Self {
-        if error.pointer.len() > POINTER_BYTES_MAX {
-            // Where something is nested beyond all limits, nobody reads the way to it.
-            return Self::new(kind, error.problem.clone()).with("pointer", "");
-        }
         Self::new(kind, error.to_string()).with("pointer", error.pointer.clone())
     }
 

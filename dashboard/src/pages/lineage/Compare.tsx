@@ -12,11 +12,28 @@ import { Line } from "../../ui/Inert.tsx";
 import { Empty, Loading, Trouble } from "../../ui/Notice.tsx";
 import { useEnvelope } from "../shared/EnvelopeView.tsx";
 
-function Choice({ label, nodes, value, choose }: { label: string; nodes: LineageNode[]; value: string; choose: (id: string) => void }) {
+function Choice({
+  label,
+  nodes,
+  value,
+  choose,
+}: {
+  label: string;
+  nodes: LineageNode[];
+  value: string;
+  choose: (id: string) => void;
+}) {
   return (
-    <label>{label} <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-      {nodes.map((node) => <option key={node.id} value={node.id}>{inertText(oneLine(`hop ${node.hop}: ${node.from} → ${node.target} (${node.id.slice(-6)})`, 80))}</option>)}
-    </select></label>
+    <label>
+      {label}{" "}
+      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {nodes.map((node) => (
+          <option key={node.id} value={node.id}>
+            {inertText(oneLine(`hop ${node.hop}: ${node.from} → ${node.target} (${node.id.slice(-6)})`, 80))}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -28,15 +45,33 @@ function Changes({ before, after }: { before: Envelope; after: Envelope }) {
   return (
     <ul class="changes" aria-label="Changes">
       {changes.map((change, index) => (
-        <li key={index} class={change.kind}><span class="glyph" title={change.kind}>{GLYPHS[change.kind]}</span> <b>{change.kind}</b> <Line text={change.what} length={200} />
-          {change.before && <span class="old"> <Line text={change.before} length={300} /></span>}{change.before && change.after && " → "}{change.after && <span class="new"> <Line text={change.after} length={300} /></span>}</li>
+        <li key={index} class={change.kind}>
+          <span class="glyph" title={change.kind}>
+            {GLYPHS[change.kind]}
+          </span>{" "}
+          <b>{change.kind}</b> <Line text={change.what} length={200} />
+          {change.before && (
+            <span class="old">
+              {" "}
+              <Line text={change.before} length={300} />
+            </span>
+          )}
+          {change.before && change.after && " → "}
+          {change.after && (
+            <span class="new">
+              {" "}
+              <Line text={change.after} length={300} />
+            </span>
+          )}
+        </li>
       ))}
     </ul>
   );
 }
 
 function Texts({ a, b }: { a: string; b: string }) {
-  const load = (id: string) => (signal: AbortSignal) => getText(asked(at`/v1/envelopes/${id}/render`, { format: "markdown" }), signal);
+  const load = (id: string) => (signal: AbortSignal) =>
+    getText(asked(at`/v1/envelopes/${id}/render`, { format: "markdown" }), signal);
   const [before, after] = [useLoad(`text ${a}`, load(a)), useLoad(`text ${b}`, load(b))];
   const error = before.error ?? after.error;
   if (error) return <Trouble error={error} what="the rendering" />;
@@ -52,10 +87,21 @@ export function Compare({ lineage, first }: { lineage: Lineage; first: string })
   const error = before.error ?? after.error;
   return (
     <section class="panel" aria-label="Compare">
-      <header class="bar"><h2>Difference</h2><Choice label="from" nodes={lineage.envelopes} value={a} choose={setA} /><Choice label="to" nodes={lineage.envelopes} value={b} choose={setB} /></header>
+      <header class="bar">
+        <h2>Difference</h2>
+        <Choice label="from" nodes={lineage.envelopes} value={a} choose={setA} />
+        <Choice label="to" nodes={lineage.envelopes} value={b} choose={setB} />
+      </header>
       {error && <Trouble error={error} what="the envelopes" />}
-      {before.value && after.value ? <Changes before={before.value} after={after.value} /> : !error && <Loading what="both envelopes" />}
-      <details><summary>Line by line, as the receivers read it</summary><Texts a={a} b={b} /></details>
+      {before.value && after.value ? (
+        <Changes before={before.value} after={after.value} />
+      ) : (
+        !error && <Loading what="both envelopes" />
+      )}
+      <details>
+        <summary>Line by line, as the receivers read it</summary>
+        <Texts a={a} b={b} />
+      </details>
     </section>
   );
 }

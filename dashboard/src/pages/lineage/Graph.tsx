@@ -31,7 +31,9 @@ function Edges({ graph, width, height }: { graph: Layout; width: number; height:
 
 /** What to look at first: anything that is not done, then the newest. */
 function shownState(deliveries: Delivery[]): Delivery | undefined {
-  return deliveries.find((one) => one.state === "parked") ?? deliveries.find((one) => one.state !== "done") ?? deliveries[0];
+  return (
+    deliveries.find((one) => one.state === "parked") ?? deliveries.find((one) => one.state !== "done") ?? deliveries[0]
+  );
 }
 
 function losses(node: LineageNode): string[] {
@@ -42,15 +44,42 @@ function losses(node: LineageNode): string[] {
   return said;
 }
 
-function Node({ node, deliveries, selected, open }: { node: LineageNode; deliveries: Delivery[]; selected: boolean; open: () => void }) {
+function Node({
+  node,
+  deliveries,
+  selected,
+  open,
+}: {
+  node: LineageNode;
+  deliveries: Delivery[];
+  selected: boolean;
+  open: () => void;
+}) {
   const delivery = shownState(deliveries);
   const lost = losses(node);
   return (
-    <button class={`node${selected ? " selected" : ""}${delivery?.state === "parked" ? " bad" : ""}`} aria-pressed={selected} onClick={open} data-node={node.id}>
-      <span class="node-head"><b>{node.hop}</b> <Word text={node.target} /></span>
-      <span class="node-from dim">from <Word text={node.from} /></span>
+    <button
+      class={`node${selected ? " selected" : ""}${delivery?.state === "parked" ? " bad" : ""}`}
+      aria-pressed={selected}
+      onClick={open}
+      data-node={node.id}
+    >
+      <span class="node-head">
+        <b>{node.hop}</b> <Word text={node.target} />
+      </span>
+      <span class="node-from dim">
+        from <Word text={node.from} />
+      </span>
       <Line text={node.task_summary} length={80} />
-      <span class="node-foot">{delivery && <StateBadge state={delivery.state} />}{deliveries.length > 1 && <span class="dim">×{deliveries.length}</span>}{lost.length > 0 ? <span class="dim">{lost.join(", ")}</span> : <span class="dim">{percent(node.completeness)} complete</span>}</span>
+      <span class="node-foot">
+        {delivery && <StateBadge state={delivery.state} />}
+        {deliveries.length > 1 && <span class="dim">×{deliveries.length}</span>}
+        {lost.length > 0 ? (
+          <span class="dim">{lost.join(", ")}</span>
+        ) : (
+          <span class="dim">{percent(node.completeness)} complete</span>
+        )}
+      </span>
     </button>
   );
 }
@@ -66,7 +95,9 @@ function useInSight(selected: string) {
 
 export function Graph({ lineage, selected, open }: { lineage: Lineage; selected: string; open: (id: string) => void }) {
   const box = useInSight(selected);
-  const graph = layout(lineage.envelopes.map((one) => ({ id: one.id, hop: one.hop, parents: one.parents.map((parent) => parent.id) })));
+  const graph = layout(
+    lineage.envelopes.map((one) => ({ id: one.id, hop: one.hop, parents: one.parents.map((parent) => parent.id) })),
+  );
   const width = graph.columns * (NODE.width + NODE.gapX) - NODE.gapX;
   const height = graph.rows * (NODE.height + NODE.gapY) - NODE.gapY;
   return (
@@ -76,7 +107,11 @@ export function Graph({ lineage, selected, open }: { lineage: Lineage; selected:
         {lineage.envelopes.map((node) => {
           const { left, top } = position(graph.placed.get(node.id));
           const deliveries = lineage.deliveries?.filter((one) => one.envelope_id === node.id) ?? [];
-          return <div key={node.id} class="node-place" style={{ left: `${left}px`, top: `${top}px` }}><Node node={node} deliveries={deliveries} selected={node.id === selected} open={() => open(node.id)} /></div>;
+          return (
+            <div key={node.id} class="node-place" style={{ left: `${left}px`, top: `${top}px` }}>
+              <Node node={node} deliveries={deliveries} selected={node.id === selected} open={() => open(node.id)} />
+            </div>
+          );
         })}
       </div>
     </div>

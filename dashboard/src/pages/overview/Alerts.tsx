@@ -45,7 +45,13 @@ async function unsilence(alert: Alert, done: () => void): Promise<void> {
   }
 }
 
-const LENGTHS: [string, string][] = [["1800", "30 minutes"], ["3600", "1 hour"], ["14400", "4 hours"], ["43200", "12 hours"], ["86400", "1 day"]];
+const LENGTHS: [string, string][] = [
+  ["1800", "30 minutes"],
+  ["3600", "1 hour"],
+  ["14400", "4 hours"],
+  ["43200", "12 hours"],
+  ["86400", "1 day"],
+];
 
 function SilenceDialog({ alert, close, done }: { alert: Alert; close: () => void; done: () => void }) {
   const [length, setLength] = useState("3600");
@@ -57,16 +63,42 @@ function SilenceDialog({ alert, close, done }: { alert: Alert; close: () => void
   };
   return (
     <Dialog title="Silence this alert" confirm="Silence" act={act} close={close}>
-      <p>Notices of this kind{alert.target ? <> for <Word text={alert.target} /></> : ""} are not sent meanwhile. It still shows here, and still resolves by itself.</p>
-      <Field label="For how long"><select value={length} onChange={(event) => setLength(event.currentTarget.value)}>{LENGTHS.map(([value, label]) => <option key={value} value={value}>{label}</option>)}</select></Field>
-      <Field label="Reason"><input value={reason} onInput={(event) => setReason(event.currentTarget.value)} name="reason" /></Field>
+      <p>
+        Notices of this kind
+        {alert.target ? (
+          <>
+            {" "}
+            for <Word text={alert.target} />
+          </>
+        ) : (
+          ""
+        )}{" "}
+        are not sent meanwhile. It still shows here, and still resolves by itself.
+      </p>
+      <Field label="For how long">
+        <select value={length} onChange={(event) => setLength(event.currentTarget.value)}>
+          {LENGTHS.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Reason">
+        <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} name="reason" />
+      </Field>
     </Dialog>
   );
 }
 
 function sentSaid(sent: Sent[]): string {
   if (sent.length === 0) return "No webhook is configured: nobody is told. Configure one, or use the Prometheus rules.";
-  return sent.map((one) => `${one.webhook}: ${one.ok ? "delivered" : `failed${one.status ? ` (${one.status})` : ""}${one.error ? `, ${one.error}` : ""}`}`).join("; ");
+  return sent
+    .map(
+      (one) =>
+        `${one.webhook}: ${one.ok ? "delivered" : `failed${one.status ? ` (${one.status})` : ""}${one.error ? `, ${one.error}` : ""}`}`,
+    )
+    .join("; ");
 }
 
 async function test(): Promise<void> {
@@ -81,10 +113,32 @@ async function test(): Promise<void> {
 function Marks({ alert }: { alert: Alert }) {
   return (
     <>
-      {alert.state === "resolved" && <Badge tone="good" glyph="✓">resolved</Badge>}
-      {alert.acknowledged && <span class="dim">acknowledged <Ago at={alert.acknowledged.at} />{alert.acknowledged.by && <> by <Word text={alert.acknowledged.by} /></>}</span>}
-      {alert.silenced && <span class="dim">silenced until <Ago at={alert.silenced.until} /></span>}
-      {alert.sent.some((one) => !one.ok) && <Badge tone="warn" glyph="▲">a webhook failed</Badge>}
+      {alert.state === "resolved" && (
+        <Badge tone="good" glyph="✓">
+          resolved
+        </Badge>
+      )}
+      {alert.acknowledged && (
+        <span class="dim">
+          acknowledged <Ago at={alert.acknowledged.at} />
+          {alert.acknowledged.by && (
+            <>
+              {" "}
+              by <Word text={alert.acknowledged.by} />
+            </>
+          )}
+        </span>
+      )}
+      {alert.silenced && (
+        <span class="dim">
+          silenced until <Ago at={alert.silenced.until} />
+        </span>
+      )}
+      {alert.sent.some((one) => !one.ok) && (
+        <Badge tone="warn" glyph="▲">
+          a webhook failed
+        </Badge>
+      )}
     </>
   );
 }
@@ -93,34 +147,69 @@ function AlertItem({ alert, reload, silence }: { alert: Alert; reload: () => voi
   const first = alert.deliveries[0];
   return (
     <li class={`alert ${alert.state}`} aria-label={alert.title}>
-      <div class="alert-head"><SeverityBadge severity={alert.severity} /><strong><Line text={alert.title} /></strong>{alert.count > 1 && <span class="dim">×{alert.count}</span>}<span class="grow" /><span class="dim"><Ago at={alert.last_at} /></span></div>
-      <p><Line text={alert.detail} length={300} /></p>
+      <div class="alert-head">
+        <SeverityBadge severity={alert.severity} />
+        <strong>
+          <Line text={alert.title} />
+        </strong>
+        {alert.count > 1 && <span class="dim">×{alert.count}</span>}
+        <span class="grow" />
+        <span class="dim">
+          <Ago at={alert.last_at} />
+        </span>
+      </div>
+      <p>
+        <Line text={alert.detail} length={300} />
+      </p>
       <div class="actions">
         <Marks alert={alert} />
         <span class="grow" />
         {alert.target && <a href={linkTo("agents", alert.target)}>agent</a>}
         {first && <a href={linkTo("parked", first)}>delivery</a>}
-        {!alert.acknowledged && alert.state === "open" && <button onClick={() => void acknowledge(alert, reload)}>Acknowledge</button>}
-        {alert.state === "open" && (alert.silenced
-          ? <button onClick={() => void unsilence(alert, reload)}>Lift silence</button>
-          : <button onClick={() => silence(alert)}>Silence…</button>)}
+        {!alert.acknowledged && alert.state === "open" && (
+          <button onClick={() => void acknowledge(alert, reload)}>Acknowledge</button>
+        )}
+        {alert.state === "open" &&
+          (alert.silenced ? (
+            <button onClick={() => void unsilence(alert, reload)}>Lift silence</button>
+          ) : (
+            <button onClick={() => silence(alert)}>Silence…</button>
+          ))}
       </div>
     </li>
   );
 }
 
 export function Alerts() {
-  const alerts = useLoad("alerts", (signal) => get<Answer>(asked("/v1/alerts", { limit: SHOWN_MAX }), signal), { on: ["alert.", "breaker."], everyMs: EVERY_MS });
+  const alerts = useLoad("alerts", (signal) => get<Answer>(asked("/v1/alerts", { limit: SHOWN_MAX }), signal), {
+    on: ["alert.", "breaker."],
+    everyMs: EVERY_MS,
+  });
   const [silencing, silence] = useState<Alert | null>(null);
   const open = alerts.value?.alerts.filter((alert) => alert.state === "open").length ?? 0;
   return (
     <section class="panel alerts" aria-label="Alerts">
-      <header><h2>Alerts</h2><span class="dim">{alerts.value ? (open ? counted(open, "open one") : "none open") : ""}</span><span class="grow" />{alerts.value && <button onClick={() => void test()}>Send a test</button>}</header>
+      <header>
+        <h2>Alerts</h2>
+        <span class="dim">{alerts.value ? (open ? counted(open, "open one") : "none open") : ""}</span>
+        <span class="grow" />
+        {alerts.value && <button onClick={() => void test()}>Send a test</button>}
+      </header>
       {alerts.error && <Trouble error={alerts.error} what="alerts" retry={alerts.reload} />}
       {!alerts.value && !alerts.error && <Loading what="alerts" />}
       {alerts.value?.webhooks === 0 && <p class="notice">No webhook is configured: alerts show here only.</p>}
-      {alerts.value && alerts.value.alerts.length === 0 && <Empty title="No alert has opened.">One failed handoff opens an info, three in a row to one agent a warning, an open breaker a critical one.</Empty>}
-      {alerts.value && <ul class="alert-list">{alerts.value.alerts.map((alert) => <AlertItem key={alert.id} alert={alert} reload={alerts.reload} silence={silence} />)}</ul>}
+      {alerts.value && alerts.value.alerts.length === 0 && (
+        <Empty title="No alert has opened.">
+          One failed handoff opens an info, three in a row to one agent a warning, an open breaker a critical one.
+        </Empty>
+      )}
+      {alerts.value && (
+        <ul class="alert-list">
+          {alerts.value.alerts.map((alert) => (
+            <AlertItem key={alert.id} alert={alert} reload={alerts.reload} silence={silence} />
+          ))}
+        </ul>
+      )}
       {silencing && <SilenceDialog alert={silencing} close={() => silence(null)} done={alerts.reload} />}
     </section>
   );

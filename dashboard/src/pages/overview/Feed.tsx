@@ -20,14 +20,30 @@ export function DeliveryLine({ delivery }: { delivery: Delivery }) {
   return (
     <div class="delivery-line">
       <StateBadge state={delivery.state} />
-      <span class="route"><Word text={delivery.sender ?? "?"} /> <span class="dim">→</span> <Word text={delivery.agent} /></span>
+      <span class="route">
+        <Word text={delivery.sender ?? "?"} /> <span class="dim">→</span> <Word text={delivery.agent} />
+      </span>
       <span class="extras">
         {delivery.attempts_ended > 0 && <span class="dim">{delivery.attempts_ended} attempts</span>}
-        {delivery.completeness !== null && delivery.completeness < 1 && <Badge tone="warn" glyph="▲">{percent(delivery.completeness)}</Badge>}
-        {delivery.overdue && <Badge tone="warn" glyph="▲">overdue</Badge>}
-        {took !== null && <span class="dim" title="from handoff to accepted">{duration(took)}</span>}
+        {delivery.completeness !== null && delivery.completeness < 1 && (
+          <Badge tone="warn" glyph="▲">
+            {percent(delivery.completeness)}
+          </Badge>
+        )}
+        {delivery.overdue && (
+          <Badge tone="warn" glyph="▲">
+            overdue
+          </Badge>
+        )}
+        {took !== null && (
+          <span class="dim" title="from handoff to accepted">
+            {duration(took)}
+          </span>
+        )}
       </span>
-      <span class="dim when"><Ago at={delivery.sent_at} /></span>
+      <span class="dim when">
+        <Ago at={delivery.sent_at} />
+      </span>
     </div>
   );
 }
@@ -38,15 +54,40 @@ export function Feed() {
   return (
     <section class="panel feed" aria-label="Handoffs">
       <header>
-        <h2>Handoffs</h2><span class="dim">{count(feed.rows.length)}{feed.isWhole ? "" : "+"}</span><span class="grow" />
+        <h2>Handoffs</h2>
+        <span class="dim">
+          {count(feed.rows.length)}
+          {feed.isWhole ? "" : "+"}
+        </span>
+        <span class="grow" />
         <select aria-label="State" value={state} onChange={(event) => setState(event.currentTarget.value)} data-search>
-          {STATES.map((one) => <option key={one} value={one}>{one || "every state"}</option>)}
+          {STATES.map((one) => (
+            <option key={one} value={one}>
+              {one || "every state"}
+            </option>
+          ))}
         </select>
       </header>
       {feed.error && <Trouble error={feed.error} what="deliveries" retry={feed.reload} />}
       {feed.loading && feed.rows.length === 0 && <Loading what="handoffs" />}
-      {!feed.loading && !feed.error && feed.rows.length === 0 && <Empty title={state ? `Nothing is ${state}.` : "Nothing has been handed over yet."}>{state ? "Choose another state." : "Agents hand over with POST /v1/handoffs or the SDKs; each shows here at once."}</Empty>}
-      {feed.rows.length > 0 && <Rows label="Handoffs" rows={feed.rows} id={(one) => one.id} row={(one) => <DeliveryLine delivery={one} />} open={(one) => go("lineage", one.envelope_id)} more={feed.more} rowHeight={36} />}
+      {!feed.loading && !feed.error && feed.rows.length === 0 && (
+        <Empty title={state ? `Nothing is ${state}.` : "Nothing has been handed over yet."}>
+          {state
+            ? "Choose another state."
+            : "Agents hand over with POST /v1/handoffs or the SDKs; each shows here at once."}
+        </Empty>
+      )}
+      {feed.rows.length > 0 && (
+        <Rows
+          label="Handoffs"
+          rows={feed.rows}
+          id={(one) => one.id}
+          row={(one) => <DeliveryLine delivery={one} />}
+          open={(one) => go("lineage", one.envelope_id)}
+          more={feed.more}
+          rowHeight={36}
+        />
+      )}
     </section>
   );
 }

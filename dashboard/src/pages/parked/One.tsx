@@ -24,8 +24,17 @@ function Requeue({ delivery, close, done }: Props) {
   return (
     <Dialog title="Requeue" confirm="Requeue" act={act} close={close}>
       <p>It goes back to the queue with all its attempts again.</p>
-      <Field label="To" hint="Empty: the same agent."><input name="target" placeholder={delivery.target} value={target} onInput={(event) => setTarget(event.currentTarget.value.trim())} /></Field>
-      <Field label="Reason"><input name="reason" value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></Field>
+      <Field label="To" hint="Empty: the same agent.">
+        <input
+          name="target"
+          placeholder={delivery.target}
+          value={target}
+          onInput={(event) => setTarget(event.currentTarget.value.trim())}
+        />
+      </Field>
+      <Field label="Reason">
+        <input name="reason" value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+      </Field>
     </Dialog>
   );
 }
@@ -50,10 +59,24 @@ function Resend({ delivery, close, done }: Props) {
     <Dialog title="Edit and resend" confirm="Send" act={act} close={close} disabled={!summary.trim() || !target}>
       <p>A new envelope follows this one, with the same intent and constraints. This delivery is replaced by it.</p>
       {!envelope.value && <Loading what="the envelope" />}
-      <Field label="To"><input name="target" value={target} onInput={(event) => setTarget(event.currentTarget.value.trim())} /></Field>
-      <Field label="What the receiver is to do"><textarea name="summary" rows={6} value={summary} onInput={(event) => setSummary(event.currentTarget.value)} /></Field>
-      <Field label="Further memories" hint="Such as ms-12 ms-40."><input name="refs" value={refs} onInput={(event) => setRefs(event.currentTarget.value)} /></Field>
-      <Field label="Token budget" hint={`Empty: ${envelope.value?.assembly.max_tokens ?? "the receiver's own"}.`}><input name="tokens" inputMode="numeric" pattern="[0-9]*" value={tokens} onInput={(event) => setTokens(event.currentTarget.value.trim())} /></Field>
+      <Field label="To">
+        <input name="target" value={target} onInput={(event) => setTarget(event.currentTarget.value.trim())} />
+      </Field>
+      <Field label="What the receiver is to do">
+        <textarea name="summary" rows={6} value={summary} onInput={(event) => setSummary(event.currentTarget.value)} />
+      </Field>
+      <Field label="Further memories" hint="Such as ms-12 ms-40.">
+        <input name="refs" value={refs} onInput={(event) => setRefs(event.currentTarget.value)} />
+      </Field>
+      <Field label="Token budget" hint={`Empty: ${envelope.value?.assembly.max_tokens ?? "the receiver's own"}.`}>
+        <input
+          name="tokens"
+          inputMode="numeric"
+          pattern="[0-9]*"
+          value={tokens}
+          onInput={(event) => setTokens(event.currentTarget.value.trim())}
+        />
+      </Field>
     </Dialog>
   );
 }
@@ -78,9 +101,22 @@ function Resolve({ delivery, close, done }: Props) {
   };
   return (
     <Dialog title="Resolve by hand" confirm="It is done" act={act} close={close} disabled={!text.trim()}>
-      <p>You did the work yourself. The result goes to whoever waits for it, as if <Word text={delivery.target} /> had given it.</p>
-      <Field label="Result" hint={text.trim() && isText ? "Not JSON: it is sent as a text." : "JSON, or a text."}><textarea name="result" rows={6} class="mono" value={text} onInput={(event) => setText(event.currentTarget.value)} /></Field>
-      <Field label="By"><input name="by" value={by} onInput={(event) => setBy(event.currentTarget.value)} /></Field>
+      <p>
+        You did the work yourself. The result goes to whoever waits for it, as if <Word text={delivery.target} /> had
+        given it.
+      </p>
+      <Field label="Result" hint={text.trim() && isText ? "Not JSON: it is sent as a text." : "JSON, or a text."}>
+        <textarea
+          name="result"
+          rows={6}
+          class="mono"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </Field>
+      <Field label="By">
+        <input name="by" value={by} onInput={(event) => setBy(event.currentTarget.value)} />
+      </Field>
     </Dialog>
   );
 }
@@ -93,9 +129,18 @@ function Discard({ delivery, close, done }: Props) {
     return "Discarded.";
   };
   return (
-    <Dialog title="Discard this delivery" confirm="Discard 1 delivery" danger act={act} close={close} disabled={!reason.trim()}>
+    <Dialog
+      title="Discard this delivery"
+      confirm="Discard 1 delivery"
+      danger
+      act={act}
+      close={close}
+      disabled={!reason.trim()}
+    >
       <p>Nobody will get it. It stays on record, with your reason.</p>
-      <Field label="Reason"><input name="reason" required value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></Field>
+      <Field label="Reason">
+        <input name="reason" required value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
+      </Field>
     </Dialog>
   );
 }
