@@ -13,7 +13,7 @@ use super::bell::Topic;
 use super::head::Head;
 use super::join::{Join, JoinRequest};
 use super::limits::{LOOK_AGAIN, RECEIVERS_MAX, WAIT_MAX};
-use super::send::{SendOptions, Sending, delivery_places};
+use super::send::{SendOptions, Sending, delivery_places, still_there};
 use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
