@@ -8,7 +8,7 @@ import httpx
 import pytest
 from conftest import one
 
-from memory_spine import CircuitOpenError, ConflictError, HandoffError, NotFoundError, UnavailableError, _effects, _sending
+from memory_spine import CircuitOpenError, ConflictError, HandoffError, UnavailableError, _effects, _sending
 
 
 def park(spine: Any, target: str = "writer", summary: str = "Write it.") -> Any:
@@ -81,11 +81,3 @@ def test_a_server_that_is_away_is_said_and_nothing_is_parked(
         handoff_client(spine, max_retries=2).send_handoff("env_1", "writer")
     assert len(seen) == 2 * _effects.ATTEMPTS_MAX
     assert len({request.headers["Idempotency-Key"] for request in seen}) == 1
-
-
-def test_routes_that_come_later_are_not_found_clearly(spine: Any) -> None:
-    for ask in (spine.health, spine.alerts):
-        try:
-            ask()
-        except NotFoundError as error:
-            assert "update it" in error.detail  # noqa: PT017

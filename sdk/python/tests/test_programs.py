@@ -1,4 +1,4 @@
-"""The three programs of the contract, word for word, against a real server."""
+"""The three programs of the contract, word for word but for the port, against a real server."""
 
 from __future__ import annotations
 
@@ -66,9 +66,8 @@ MEMORIES = 7_108
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LocalServer]:
-    """At the port that the programs name if it is free, else they are told of another one; with the memories they name."""
-    with pytest.MonkeyPatch.context():
-        server = LocalServer.start()
+    """At a free port, which the programs are told in place of the one they name; with the memories they name."""
+    server = LocalServer.start()
     with MemorySpine(server.endpoint) as spine:
         for start in range(1, MEMORIES + 1, 500):
             numbers = range(start, min(start + 500, MEMORIES + 1))

@@ -21,8 +21,9 @@ BINARY_VARIABLE = "MEMORY_SPINE_BINARY"
 STOP_S_MAX = 15
 LOG_CHARACTERS_SHOWN = 2_000
 
-# However this process ends, its end of the pipe closes: then the shell ends the server.
-_LEASHED = '"$@" </dev/null & server=$!; read -r _; kill -TERM "$server" 2>/dev/null; wait "$server"'
+# However this process ends, its end of the pipe closes: then the shell ends the server. The shell lets go of the output, so that
+# its end is the server's.
+_LEASHED = '"$@" </dev/null & server=$!; exec >&-; read -r _; kill -TERM "$server" 2>/dev/null; wait "$server"'
 
 
 def server_binary() -> Path:
