@@ -180,6 +180,14 @@ function AlertItem({ alert, reload, silence }: { alert: Alert; reload: () => voi
   );
 }
 
+const RANKS = { critical: 0, warning: 1, info: 2 } as const;
+
+/** Open ones by how bad they are, then the rest as the server has them. */
+function worstFirst(alerts: Alert[]): Alert[] {
+  const rank = (alert: Alert) => (alert.state === "open" ? RANKS[alert.severity] : 3);
+  return [...alerts].sort((a, b) => rank(a) - rank(b));
+}
+
 export function Alerts() {
   const alerts = useLoad("alerts", (signal) => get<Answer>(asked("/v1/alerts", { limit: SHOWN_MAX }), signal), {
     on: ["alert.", "breaker."],
@@ -205,7 +213,7 @@ export function Alerts() {
       )}
       {alerts.value && (
         <ul class="alert-list">
-          {alerts.value.alerts.map((alert) => (
+          {worstFirst(alerts.value.alerts).map((alert) => (
             <AlertItem key={alert.id} alert={alert} reload={alerts.reload} silence={silence} />
           ))}
         </ul>

@@ -36,7 +36,7 @@ export function Charts({ series, thresholds }: { series: Series; thresholds: Thr
         marks={[{ at: thresholds.failure_rate.alert, label: `alert above ${percent(thresholds.failure_rate.alert)}` }]}
       />
       <Chart
-        title={`Handoffs per ${series.step_s === 60 ? "minute" : `${series.step_s / 60} min`}, and the queue`}
+        title={`Handoffs and queue, per ${series.step_s === 60 ? "minute" : `${series.step_s / 60} min`}`}
         times={shown.times}
         lines={shown.flow}
         say={(value) => count(value === null ? null : Math.round(value))}

@@ -72,10 +72,9 @@ impl Watch {
     }
 
     pub(super) fn read_envelopes(&mut self, workspace: &WorkspaceName, model: &ModelStore) {
-        let here = self.rows.iter().filter(|((at, _), _)| at == workspace);
-        let roots = here.map(|(_, seen)| seen.delivery.row.root);
-        let roots: std::collections::BTreeSet<_> = roots.collect();
-        for root in roots {
+        // Also those of which nothing was sent: they can be sent later.
+        let roots = block_on(model.old_roots(workspace, None, 1000));
+        for root in roots.map(|page| page.items).unwrap_or_default() {
             let page = block_on(model.lineage(workspace, root, None, 1000));
             for stored in page.map(|page| page.items).unwrap_or_default() {
                 if let Ok(envelope) = Envelope::read(&stored.bytes) {
