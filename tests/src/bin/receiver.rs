@@ -1,6 +1,11 @@
 //! An agent that takes work, does it and says so, until it is killed: `receiver ADDRESS AGENT SEED`. It prints each delivery that it
 //! got, and each whose completion the server confirmed.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a program of the tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a program of the tests"
+)]
 
 use std::io::Write;
 

@@ -40,5 +40,6 @@ fn two_at_once_are_one_effect() {
         let asked: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
         asked.into_iter().map(|one| one.join().unwrap().json()["id"].to_string()).collect()
     });
-    assert!(ids.iter().all(|id| *id == json!("ms-1").to_string()), "{ids:?}");
+    let expected = json!("ms-1").to_string();
+    assert!(ids.iter().all(|id| *id == expected), "{ids:?}");
 }

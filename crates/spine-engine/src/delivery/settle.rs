@@ -198,7 +198,7 @@ fn check_schema(envelope: &Envelope, result: &Value) -> Result<()> {
     let unusable = |error: jsonschema::ValidationError<'_>| DeliveryError::ResultInvalid {
         problems: vec![format!("the expected schema itself cannot be used: {error}")],
     };
-    let validator = jsonschema::validator_for(&Value::from(schema.clone())).map_err(unusable)?;
+    let validator = jsonschema::validator_for(schema).map_err(unusable)?;
     let problem = |error: jsonschema::ValidationError<'_>| {
         format!("at {:?}: {}", error.instance_path().to_string(), error.masked())
     };

@@ -2,7 +2,7 @@
 
 use spine_protocol::{DeliveryId, Envelope, WorkspaceName};
 use spine_store::testing::{ModelStore, block_on};
-use spine_store::{Command, DeliveryState, EnvelopeReads, Put, StoredEnvelope};
+use spine_store::{Command, DeliveryReads, DeliveryState, EnvelopeReads, Put, StoredEnvelope};
 
 use super::{Rule, Watch};
 
