@@ -3,6 +3,7 @@
 mod bench;
 mod command;
 mod python;
+mod schemathesis;
 mod serve;
 mod suites;
 

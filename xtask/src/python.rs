@@ -9,10 +9,10 @@ use crate::command::{Failure, output, run, target_folder};
 /// The oldest Python that the checks run on.
 const VERSION_MIN: (u32, u32) = (3, 11);
 
-/// The Python of an environment that has the requirements of these files installed.
-pub fn with_requirements(files: &[PathBuf]) -> Result<PathBuf, Failure> {
+/// The Python of the environment with this name, that has the requirements of these files installed.
+pub fn with_requirements(name: &str, files: &[PathBuf]) -> Result<PathBuf, Failure> {
     let wanted = files.iter().map(|file| read(file)).collect::<Result<String, Failure>>()?;
-    let environment = target_folder()?.join("python");
+    let environment = target_folder()?.join(name);
     let python = environment.join("bin/python");
     let stamp = environment.join("installed-requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

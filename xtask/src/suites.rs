@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::command::{Failure, cargo, metadata, run, target_folder, workspace};
-use crate::python;
+use crate::{python, schemathesis};
 
 /// How large the numbers are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,7 @@ const SUITES: &[Suite] = &[
     ("lints", lints),
     ("tools", tools),
     ("rust", rust),
+    ("description of the API", schemathesis::run_suite),
     ("independent digests", digests),
     ("independent token counts", token_counts),
     ("independent schemas", schemas),
@@ -106,7 +107,7 @@ fn independent_folder(room: &str) -> PathBuf {
 fn independent(room: &str, check: &str) -> Result<Command, Failure> {
     let requirements = |room: &&str| independent_folder(room).join("requirements.txt");
     let files: Vec<PathBuf> = INDEPENDENT.iter().map(requirements).collect();
-    let mut command = Command::new(python::with_requirements(&files)?);
+    let mut command = Command::new(python::with_requirements("python", &files)?);
     command.arg(independent_folder(room).join(check));
     Ok(command)
 }

@@ -1,22 +1,25 @@
 //! What is on disk: postings and records in a tantivy index, as of one commit.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use spine_store::Identity;
-use tantivy::schema::{
-    FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
+use tantivy::schema::{Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
+use tantivy::tokenizer::TokenizerManager;
+use tantivy::{
+    DocSet as _, Index, IndexBuilder, IndexSettings, Searcher, SegmentReader, TERMINATED,
+    TantivyDocument, Term,
 };
-use tantivy::{DocSet as _, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term};
 
-use crate::record::Record;
+use crate::date_words::DateWords;
+use crate::document_terms::{BORDER, DocumentTerms};
+use crate::record::RecordBytes;
+use crate::segment_records::{Records, RecordsPlugin};
+use crate::workspace_terms::{WORKSPACE_TERMS, WorkspaceTerms};
 
 /// Raised whenever the form on disk or the way terms are made changes: an older index is built anew.
-const FORMAT: u32 = 1;
-/// Between a workspace's name and a term; no name has it.
-const BORDER: &str = "\u{1f}";
-/// The column with the records.
-const RECORD: &str = "record";
+const FORMAT: u32 = 2;
 
 /// What a commit says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -60,7 +63,7 @@ pub(crate) struct Fields {
 impl Fields {
     pub(crate) fn schema() -> (Schema, Self) {
         let counted = TextFieldIndexing::default()
-            .set_tokenizer("whitespace")
+            .set_tokenizer(WORKSPACE_TERMS)
             .set_fieldnorms(false)
             .set_index_option(IndexRecordOption::WithFreqs);
         let counted = TextOptions::default().set_indexing_options(counted);
@@ -70,7 +73,7 @@ impl Fields {
             key: schema.add_text_field("key", STRING),
             words: schema.add_text_field("words", counted.clone()),
             dates: schema.add_text_field("dates", counted),
-            record: schema.add_u64_field(RECORD, FAST),
+            record: schema.add_custom_field("record", "record", serde_json::Value::Null),
         };
         (schema.build(), fields)
     }
@@ -83,26 +86,33 @@ impl Fields {
     pub(crate) fn document(
         &self,
         workspace: &str,
-        record: &Record,
-        terms: &[String],
+        number: u32,
+        (terms, date): (&DocumentTerms, DateWords),
+        record: &RecordBytes,
     ) -> TantivyDocument {
         let mut document = TantivyDocument::default();
         document.add_text(self.workspace, workspace);
-        document.add_text(self.key, format!("{workspace}{BORDER}{}", record.number));
-        document.add_text(self.words, tokens(workspace, terms));
-        document.add_text(self.dates, tokens(workspace, &record.date.terms()));
-        record.encode().into_iter().for_each(|word| document.add_u64(self.record, word));
+        document.add_text(self.key, format!("{workspace}{BORDER}{number}"));
+        document.add_text(self.words, terms.as_str());
+        document.add_text(self.dates, format!("{workspace}{BORDER}{}", date.words()));
+        document.add_custom(self.record, record.as_bytes());
         document
     }
 }
 
-/// Terms with the workspace before each; none has a space in it.
-fn tokens(workspace: &str, terms: &[String]) -> String {
-    let mut text = String::with_capacity(terms.len() * (workspace.len() + 10));
-    for term in terms {
-        text.extend([workspace, BORDER, term, " "]);
-    }
-    text
+/// What makes or opens an index that takes terms and records as they are given here.
+pub(crate) fn index_builder() -> IndexBuilder {
+    let (schema, fields) = Fields::schema();
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register(WORKSPACE_TERMS, WorkspaceTerms::default());
+    // Tantivy itself stores no documents: a thread for that has nothing to do.
+    let settings =
+        IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+    Index::builder()
+        .schema(schema)
+        .settings(settings)
+        .tokenizers(tokenizers)
+        .register_plugin(Arc::new(RecordsPlugin { field: fields.record }))
 }
 
 /// Where a posting is found.
@@ -117,11 +127,29 @@ pub(crate) enum Source {
 /// One commit, open for reading.
 pub(crate) struct Committed {
     pub(crate) searcher: Searcher,
+    /// Of each segment, in the same order.
+    records: Vec<Records>,
     pub(crate) payload: Payload,
     pub(crate) fields: Fields,
 }
 
 impl Committed {
+    /// Opens everything at once: what is open can be read even when it was merged away since.
+    pub(crate) fn open(
+        searcher: Searcher,
+        payload: Payload,
+        fields: Fields,
+    ) -> tantivy::Result<Self> {
+        let records = searcher.segment_readers().iter().map(Records::open);
+        let records = records.collect::<Result<_, _>>()?;
+        Ok(Self { searcher, records, payload, fields })
+    }
+
+    /// The segments, each with its records.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = (&SegmentReader, &Records)> {
+        self.searcher.segment_readers().iter().zip(&self.records)
+    }
+
     fn term(&self, source: Source, workspace: &str, term: &str) -> Term {
         let field = match source {
             Source::Words => self.fields.words,
@@ -133,12 +161,6 @@ impl Committed {
     /// In how many documents a word stands, deleted ones too.
     pub(crate) fn frequency(&self, workspace: &str, term: &str) -> tantivy::Result<u64> {
         self.searcher.doc_freq(&self.term(Source::Words, workspace, term))
-    }
-
-    /// Documents of a workspace, deleted ones too.
-    pub(crate) fn count(&self, workspace: &str) -> tantivy::Result<usize> {
-        let term = Term::from_field_text(self.fields.workspace, workspace);
-        Ok(self.searcher.doc_freq(&term)? as usize)
     }
 
     /// Calls back with segment, document and count of every posting of a term.
@@ -180,31 +202,5 @@ impl Committed {
             postings.advance();
         }
         Ok(())
-    }
-}
-
-/// The records of one segment.
-pub(crate) struct Records {
-    column: tantivy::columnar::Column<u64>,
-    words: Vec<u64>,
-}
-
-impl Records {
-    pub(crate) fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
-        Ok(Self { column: reader.fast_fields().u64(RECORD)?, words: Vec::new() })
-    }
-
-    /// The record of a document; `None` when it cannot be read.
-    pub(crate) fn read(&mut self, document: u32) -> Option<Record> {
-        let rows = self.column.index.value_row_ids(document);
-        self.words.resize(rows.len(), 0);
-        self.column.values.get_range(u64::from(rows.start), &mut self.words);
-        Record::decode(&self.words)
-    }
-
-    /// Only which memory a document stands for.
-    pub(crate) fn number(&self, document: u32) -> u32 {
-        let first = self.column.index.value_row_ids(document).start;
-        (self.column.values.get_val(first) >> 32) as u32
     }
 }

@@ -48,15 +48,13 @@ impl DateWords {
         date.map(Self::from).unwrap_or_default()
     }
 
-    /// The four terms it is indexed by.
-    pub(crate) fn terms(self) -> [String; 4] {
-        let name = |stems: &[String], n: usize| stems.get(n).cloned().unwrap_or_default();
-        [
-            self.day.to_string(),
-            name(&MONTH_STEMS, usize::from(self.month).wrapping_sub(1)),
-            self.year.to_string(),
-            name(&WEEKDAY_STEMS, usize::from(self.weekday)),
-        ]
+    /// The terms it is indexed by, a space behind each.
+    pub(crate) fn words(self) -> String {
+        let Self { day, year, .. } = self;
+        let month = MONTH_STEMS.get(usize::from(self.month).wrapping_sub(1));
+        let weekday = WEEKDAY_STEMS.get(usize::from(self.weekday));
+        let name = |stem: Option<&String>| stem.map(|stem| format!("{stem} ")).unwrap_or_default();
+        format!("{day} {}{year} {}", name(month), name(weekday))
     }
 
     /// What it is counted under.
@@ -145,10 +143,10 @@ mod tests {
     fn a_date_is_four_words_and_each_names_it() {
         let at: Timestamp = "2023-05-08T23:30:00-05:00".parse().unwrap();
         let date = DateWords::of(Some(&at), UnixMs(0));
-        assert_eq!(date.terms(), ["8", "may", "2023", "monday"]);
+        assert_eq!(date.words(), "8 may 2023 monday ");
         assert_eq!(DateWords::unpack(date.pack()), date);
-        for term in date.terms() {
-            assert!(DatePart::of_term(&term).names(date), "{term}");
+        for term in date.words().split_whitespace() {
+            assert!(DatePart::of_term(term).names(date), "{term}");
         }
         for term in ["9", "june", "2024", "08", "tuesday", "mayor"] {
             assert!(!DatePart::of_term(term).names(date), "{term}");

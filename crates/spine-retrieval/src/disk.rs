@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use tantivy::directory::MmapDirectory;
 use tantivy::index::SegmentId;
-use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument};
 
-use crate::committed::{Committed, Fields, Payload};
-use crate::limits::WRITER_BYTES;
+use crate::committed::{Committed, Fields, Payload, index_builder};
+use crate::limits::{OPEN_TRIES_MAX, WRITER_BYTES};
 
 /// Segments with a larger share of deleted documents are merged.
 const DELETED_SHARE_MAX: f32 = 0.3;
@@ -52,14 +53,14 @@ impl Disk {
             fs::remove_dir_all(folder)?;
         }
         fs::create_dir_all(folder)?;
-        Self::start(Index::create_in_dir(folder, Fields::schema().0)?, fresh)
+        Self::start(index_builder().create_in_dir(folder)?, fresh)
     }
 
     fn start(index: Index, payload: Payload) -> tantivy::Result<Self> {
         let fields = Fields::schema().1;
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let committed = Committed { searcher: reader.searcher(), payload: payload.clone(), fields };
+        let committed = Committed::open(reader.searcher(), payload.clone(), fields)?;
         let writing = Writing { writer: writer(&index)?, payload, pending: 0 };
         let newest = RwLock::new(Arc::new(committed));
         let (writing, life) = (Mutex::new(writing), AtomicU64::new(0));
@@ -99,16 +100,21 @@ impl Disk {
             return Ok(None);
         }
         writing.pending += writes.len();
+        // All at once: waking tantivy's thread for each costs more than its work.
+        let mut operations = Vec::with_capacity(writes.len());
         for write in writes {
-            if write.known {
-                writing.writer.delete_term(self.fields.key(workspace, write.number));
-            }
-            if let Some(document) = write.document {
-                writing.writer.add_document(document)?;
-            }
+            let known = write.known.then(|| self.fields.key(workspace, write.number));
+            operations.extend(known.map(UserOperation::Delete));
+            operations.extend(write.document.map(UserOperation::Add));
         }
+        writing.writer.run(operations)?;
         writing.payload.changes.insert(workspace.to_owned(), to);
         Ok(Some(writing.pending))
+    }
+
+    /// Writes since the last commit.
+    pub(crate) fn pending(&self) -> usize {
+        self.writing().pending
     }
 
     /// The newest commit, with all that was taken of this workspace.
@@ -138,11 +144,22 @@ impl Disk {
     }
 
     fn publish(&self, payload: Payload) -> tantivy::Result<()> {
-        self.reader.reload()?;
-        let searcher = self.reader.searcher();
-        let committed = Arc::new(Committed { searcher, payload, fields: self.fields });
+        let committed = Arc::new(self.open_newest(payload)?);
         *self.newest.write().unwrap_or_else(PoisonError::into_inner) = committed;
         Ok(())
+    }
+
+    fn open_newest(&self, payload: Payload) -> tantivy::Result<Committed> {
+        let open = || {
+            self.reader.reload()?;
+            Committed::open(self.reader.searcher(), payload.clone(), self.fields)
+        };
+        let mut opened = open();
+        // A merge that ends just now takes files away before all are open.
+        for _ in 1..OPEN_TRIES_MAX {
+            opened = opened.or_else(|_| open());
+        }
+        opened
     }
 
     /// Throws everything away and begins a new life.
@@ -181,11 +198,18 @@ impl Disk {
 }
 
 fn usable(folder: &Path, fresh: &Payload) -> Option<(Index, Payload)> {
-    let index = Index::open_in_dir(folder).ok()?;
+    // A folder without an index is given an empty one, which has no payload.
+    let index = index_builder().open_or_create(MmapDirectory::open(folder).ok()?).ok()?;
     let written = index.load_metas().ok()?.payload?;
     let payload: Payload = serde_json::from_str(&written).ok()?;
-    let readable = index.schema() == Fields::schema().0 && index.reader().is_ok();
-    (readable && payload.fits(fresh)).then_some((index, payload))
+    (payload.fits(fresh) && is_readable(&index, &payload)).then_some((index, payload))
+}
+
+fn is_readable(index: &Index, payload: &Payload) -> bool {
+    let open = |reader: IndexReader| {
+        Committed::open(reader.searcher(), payload.clone(), Fields::schema().1)
+    };
+    index.reader().and_then(open).is_ok()
 }
 
 fn writer(index: &Index) -> tantivy::Result<IndexWriter> {

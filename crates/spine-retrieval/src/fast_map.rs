@@ -52,22 +52,28 @@ pub(crate) struct Memo<V> {
     limit: usize,
 }
 
-impl<V: Clone> Memo<V> {
+impl<V> Memo<V> {
     pub(crate) fn new(limit: usize) -> Self {
         Self { made: FastMap::default(), limit }
     }
 
-    /// What was made of this word, or is made now.
-    pub(crate) fn get(&mut self, word: &str, make: impl FnOnce(&str) -> V) -> V {
+    /// Uses what was made of this word, or is made now.
+    pub(crate) fn with<R>(
+        &mut self,
+        word: &str,
+        make: impl FnOnce(&str) -> V,
+        using: impl FnOnce(&V) -> R,
+    ) -> R {
         if let Some(made) = self.made.get(word) {
-            return made.clone();
+            return using(made);
         }
         if self.made.len() >= self.limit {
             self.made.clear();
         }
         let made = make(word);
-        self.made.insert(word.into(), made.clone());
-        made
+        let used = using(&made);
+        self.made.insert(word.into(), made);
+        used
     }
 }
 
@@ -82,7 +88,7 @@ mod tests {
         let mut memo = Memo::new(2);
         let mut made = Vec::new();
         for word in ["a", "a", "b", "a", "c", "a"] {
-            memo.get(word, |word| made.push(word.to_owned()));
+            memo.with(word, |word| made.push(word.to_owned()), |()| ());
         }
         assert_eq!(made, ["a", "b", "c", "a"]);
     }

@@ -1,111 +1,137 @@
 //! From rows of the store to what the index takes.
 
 use spine_store::{ErrorKind, Memory, MemoryRow, StoreError};
+use tantivy::TantivyDocument;
 
 use crate::committed::Fields;
+use crate::date_words::DateWords;
 use crate::disk::Write;
+use crate::document_terms::DocumentTerms;
 use crate::embedder::Embedder;
 use crate::limits::{EMBED_TEXTS_MAX, MEMORY_NUMBER_MAX};
-use crate::record::{Record, embedded_text, searched_terms};
+use crate::record::{Record, RecordBytes};
 use crate::space::Space;
 use crate::term_key::term_key;
 use crate::vector::Vector;
 
 /// A row, ready to be taken.
-pub(crate) enum Fresh {
-    /// A memory as it is now.
-    Live { record: Box<Record>, terms: Vec<String>, text: String },
-    /// A memory that is no longer there.
-    Gone { number: u32, change: u64 },
+pub(crate) struct Fresh {
+    pub(crate) number: u32,
+    pub(crate) change: u64,
+    pub(crate) has_vector: bool,
+    /// `None` for a memory that is no longer there.
+    live: Option<Live>,
+}
+
+/// A memory as it is now, for disk and for the workspace in memory.
+struct Live {
+    document: TantivyDocument,
+    record: RecordBytes,
 }
 
 /// What is left of a row for the workspace in memory.
-pub(crate) enum Entry {
-    Live(Box<Record>),
-    Gone { number: u32, change: u64 },
+pub(crate) struct Entry {
+    number: u32,
+    change: u64,
+    record: Option<RecordBytes>,
 }
 
 impl Entry {
-    pub(crate) fn enter(self, space: &mut Space) {
-        match self {
-            Self::Live(record) => space.put(*record),
-            Self::Gone { number, change } => space.end(number, change),
+    pub(crate) fn enter(&self, space: &mut Space) {
+        match self.record.as_ref().and_then(|record| Record::read(record.as_bytes())) {
+            Some(record) => space.put(&record),
+            None => space.end(self.number, self.change),
         }
     }
 }
 
 impl Fresh {
-    pub(crate) fn number(&self) -> u32 {
-        match self {
-            Self::Live { record, .. } => record.number,
-            Self::Gone { number, .. } => *number,
-        }
-    }
-
-    pub(crate) fn change(&self) -> u64 {
-        match self {
-            Self::Live { record, .. } => record.change,
-            Self::Gone { change, .. } => *change,
-        }
-    }
-
-    pub(crate) fn has_vector(&self) -> bool {
-        matches!(self, Self::Live { record, .. } if record.vector.is_some())
-    }
-
     /// For disk and for memory.
-    pub(crate) fn split(self, fields: &Fields, workspace: &str, space: &Space) -> (Write, Entry) {
+    pub(crate) fn split(self, space: &Space) -> (Write, Entry) {
+        let Self { number, change, live, .. } = self;
         // A space holds every number that disk does.
-        let known = (self.number() as usize) < space.numbers();
-        match self {
-            Self::Live { record, terms, .. } => {
-                let document = Some(fields.document(workspace, &record, &terms));
-                (Write { number: record.number, known, document }, Entry::Live(record))
-            }
-            Self::Gone { number, change } => {
-                (Write { number, known, document: None }, Entry::Gone { number, change })
-            }
-        }
+        let known = (number as usize) < space.numbers();
+        let (document, record) = live.map(|live| (live.document, live.record)).unzip();
+        (Write { number, known, document }, Entry { number, change, record })
     }
 }
 
-/// Finds the terms of each row.
-pub(crate) fn prepare(rows: &[MemoryRow]) -> Result<Vec<Fresh>, StoreError> {
-    rows.iter().map(prepare_row).collect()
+/// Finds the terms and the vector of each row, the latter as far as the embedder gives it.
+pub(crate) async fn prepare(
+    rows: &[MemoryRow],
+    embedder: &dyn Embedder,
+    fields: &Fields,
+    workspace: &str,
+) -> Result<Vec<Fresh>, StoreError> {
+    let model = term_key(embedder.model());
+    let mut fresh = Vec::with_capacity(rows.len());
+    for batch in rows.chunks(EMBED_TEXTS_MAX) {
+        let mut vectors = vectors(batch, embedder).await.into_iter();
+        for row in batch {
+            let vector = live(row).and_then(|_| vectors.next().flatten());
+            let vector = vector.as_ref().map(|vector| (model, vector));
+            fresh.push(prepare_row(row, vector, fields, workspace)?);
+        }
+    }
+    Ok(fresh)
 }
 
-fn prepare_row(row: &MemoryRow) -> Result<Fresh, StoreError> {
+fn live(row: &MemoryRow) -> Option<&Memory> {
+    match row {
+        MemoryRow::Live(memory) => Some(memory),
+        MemoryRow::Gone(_) => None,
+    }
+}
+
+/// One for each live row; nothing when the embedder fails.
+async fn vectors(rows: &[MemoryRow], embedder: &dyn Embedder) -> Vec<Option<Vector>> {
+    let texts = rows.iter().filter_map(live).map(embedded_text).collect();
+    let vectors = embedder.embed(texts).await.unwrap_or_default();
+    let fits = |vector: &Vec<f32>| vector.len() == embedder.dimensions();
+    vectors.into_iter().map(|v| Some(v).filter(fits).map(|v| Vector::quantize(&v))).collect()
+}
+
+/// What stands for the memory's meaning: its title and its text.
+fn embedded_text(memory: &Memory) -> String {
+    match &memory.body.title {
+        Some(title) => format!("{title}\n{}", memory.body.text),
+        None => memory.body.text.clone(),
+    }
+}
+
+fn prepare_row(
+    row: &MemoryRow,
+    vector: Option<(u64, &Vector)>,
+    fields: &Fields,
+    workspace: &str,
+) -> Result<Fresh, StoreError> {
     let number = row.id().number();
     let too_many = || StoreError::new(ErrorKind::TooLarge, format!("memory number {number}"));
     let number = u32::try_from(number).ok().filter(|n| u64::from(*n) <= MEMORY_NUMBER_MAX);
     let number = number.ok_or_else(too_many)?;
-    Ok(match row {
-        MemoryRow::Live(memory) => prepare_memory(memory, number),
-        MemoryRow::Gone(gone) => Fresh::Gone { number, change: gone.change.0 },
-    })
+    let live = live(row).map(|memory| prepare_memory(memory, number, vector, fields, workspace));
+    Ok(Fresh { number, change: row.change().0, has_vector: vector.is_some(), live })
 }
 
-fn prepare_memory(memory: &Memory, number: u32) -> Fresh {
-    let terms = searched_terms(memory);
-    let record = Box::new(Record::of(memory, &terms, number));
-    Fresh::Live { record, terms, text: embedded_text(memory) }
+fn prepare_memory(
+    memory: &Memory,
+    number: u32,
+    vector: Option<(u64, &Vector)>,
+    fields: &Fields,
+    workspace: &str,
+) -> Live {
+    let terms = searched_terms(memory, workspace);
+    let date = DateWords::of(memory.body.occurred_at.as_ref(), memory.created_at);
+    let record = RecordBytes::new(memory, number, (&terms, date), vector);
+    let document = fields.document(workspace, number, (&terms, date), &record);
+    Live { document, record }
 }
 
-/// Gives each row its vector, as far as the embedder does.
-pub(crate) async fn embed_fresh(embedder: &dyn Embedder, mut fresh: Vec<Fresh>) -> Vec<Fresh> {
-    for batch in fresh.chunks_mut(EMBED_TEXTS_MAX) {
-        let live = batch.iter_mut().filter_map(|row| match row {
-            Fresh::Live { record, text, .. } => Some((record, std::mem::take(text))),
-            Fresh::Gone { .. } => None,
-        });
-        let (records, texts): (Vec<&mut Box<Record>>, Vec<String>) = live.unzip();
-        let Ok(vectors) = embedder.embed(texts).await else { continue };
-        for (record, vector) in records.into_iter().zip(vectors) {
-            if vector.len() == embedder.dimensions() {
-                record.model = term_key(embedder.model());
-                record.vector = Some(Vector::quantize(&vector));
-            }
-        }
-    }
-    fresh
+/// What a memory is found by: its title, its text and its tags.
+fn searched_terms(memory: &Memory, workspace: &str) -> DocumentTerms {
+    let mut found = DocumentTerms::new(workspace);
+    found.add_text(&memory.body.text);
+    memory.body.title.iter().for_each(|title| found.add_text(title));
+    memory.body.tags.iter().for_each(|tag| found.add_text(tag.as_str()));
+    found
 }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use spine_protocol::WorkspaceName;
 use spine_store::limits::{PAGE_ROWS_MAX, SEARCH_HITS_MAX};
 use spine_store::{
-    Change, ErrorKind, IndexState, IndexStatus, Retriever, SearchAnswer, SearchQuery, Store,
-    StoreError, StoreFuture,
+    Change, ErrorKind, IndexState, IndexStatus, MemoryRow, Retriever, SearchAnswer, SearchQuery,
+    Store, StoreError, StoreFuture,
 };
 
 use crate::committed::Payload;
 use crate::disk::Disk;
 use crate::embedder::Embedder;
-use crate::feeding::{Fresh, embed_fresh, prepare};
+use crate::feeding::{Fresh, prepare};
 use crate::limits::{EMBED_TEXTS_MAX, IndexLimits, SEARCH_RESTARTS_MAX};
 use crate::loading::{adopt, is_behind, load};
 use crate::narrowed::Passing;
@@ -60,12 +60,19 @@ impl SearchIndex {
         Ok(Self { store, embedder, options, disk, resident: Mutex::default() })
     }
 
-    /// Commits what was read, and embeds a batch of what has no vector. Answers how many memories still
-    /// have none: call again while there are some and the embedder answers.
+    /// Reads what is new, and embeds a batch of what has no vector. Answers how many memories still have
+    /// none: call again while there are some and the embedder answers.
+    ///
+    /// Commits when nothing new came since the last call: while writes keep coming, the tail may fill to
+    /// its limit, since a commit costs nearly as much for a few memories as for thousands.
     pub async fn maintain(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
+        let before = self.disk.pending();
         let Some(space) = self.current(workspace).await? else { return Ok(0) };
         self.embed_batch(workspace, &space).await?;
-        self.commit_and_adopt(workspace, &space)?;
+        let pending = self.disk.pending();
+        if pending == before && pending > 0 {
+            self.commit_and_adopt(workspace, &space)?;
+        }
         Ok(reading(&space).unembedded.len())
     }
 
@@ -126,11 +133,19 @@ impl SearchIndex {
             let last = rows.last().map_or(after, |row| row.change().0);
             let full = rows.len() >= PAGE_ROWS_MAX;
             let to = if full { last } else { last.max(newest) };
-            let fresh = embed_fresh(&*self.embedder, prepare(&rows)?).await;
+            let fresh = self.prepare(workspace, &rows).await?;
             if !self.take(workspace, space, fresh, to, full)? {
                 return Ok(false);
             }
         }
+    }
+
+    async fn prepare(
+        &self,
+        workspace: &WorkspaceName,
+        rows: &[MemoryRow],
+    ) -> Result<Vec<Fresh>, StoreError> {
+        prepare(rows, &*self.embedder, self.disk.fields(), workspace.as_str()).await
     }
 
     /// Takes rows into memory and on their way to disk; commits when too many wait.
@@ -145,13 +160,12 @@ impl SearchIndex {
         let pending = {
             let mut space = writing(space);
             let after = space.read_to;
-            let news = fresh.into_iter().filter(|row| row.change() > after);
-            let (writes, rows): (Vec<_>, Vec<_>) =
-                news.map(|row| row.split(self.disk.fields(), workspace.as_str(), &space)).unzip();
+            let news = fresh.into_iter().filter(|row| row.change > after);
+            let (writes, rows): (Vec<_>, Vec<_>) = news.map(|row| row.split(&space)).unzip();
             let to = to.max(after);
             let fed = self.disk.feed(space.life, workspace.as_str(), (after, to), writes);
             let Some(pending) = fed.map_err(|error| broken(&error))? else { return Ok(false) };
-            rows.into_iter().for_each(|row| row.enter(&mut space));
+            rows.iter().for_each(|row| row.enter(&mut space));
             space.read_to = to;
             pending
         };
@@ -211,20 +225,16 @@ impl SearchIndex {
             ids.filter_map(|number| spine_protocol::MemoryId::new(u64::from(*number))).collect()
         };
         let rows = self.store.memories(workspace, missing).await?;
-        let fresh = embed_fresh(&*self.embedder, prepare(&rows)?).await;
+        let fresh = self.prepare(workspace, &rows).await?;
         let mut space = writing(space);
         // What changed since was read, or will be, as any change is.
-        let same = |row: &Fresh| space.slot(row.number()).is_some_and(|s| s.change == row.change());
-        let fresh: Vec<Fresh> =
-            fresh.into_iter().filter(|row| row.has_vector() && same(row)).collect();
-        let (writes, rows): (Vec<_>, Vec<_>) = fresh
-            .into_iter()
-            .map(|row| row.split(self.disk.fields(), workspace.as_str(), &space))
-            .unzip();
+        let same = |row: &Fresh| space.slot(row.number).is_some_and(|s| s.change == row.change);
+        let fresh = fresh.into_iter().filter(|row| row.has_vector && same(row));
+        let (writes, rows): (Vec<_>, Vec<_>) = fresh.map(|row| row.split(&space)).unzip();
         let at = (space.read_to, space.read_to);
         let fed = self.disk.feed(space.life, workspace.as_str(), at, writes);
         if fed.map_err(|error| broken(&error))?.is_some() {
-            rows.into_iter().for_each(|row| row.enter(&mut space));
+            rows.iter().for_each(|row| row.enter(&mut space));
         }
         Ok(())
     }

@@ -55,5 +55,7 @@ pub const REMEMBERED_WORD_BYTES_MAX: usize = 32;
 pub const MEMORY_NUMBER_MAX: u64 = u32::MAX as u64 - 1;
 /// Memory of the index writer.
 pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
+/// How often a commit is opened that merges keep taking files from.
+pub const OPEN_TRIES_MAX: usize = 8;
 /// How often a search starts again because the index was rebuilt under it.
 pub const SEARCH_RESTARTS_MAX: usize = 8;

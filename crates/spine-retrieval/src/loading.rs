@@ -1,18 +1,15 @@
 //! A workspace from disk into memory, and again in step with disk after a commit.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
 use spine_protocol::WorkspaceName;
+use tantivy::SegmentReader;
 
-use crate::committed::{Committed, Records};
+use crate::committed::Committed;
 use crate::record::Record;
+use crate::segment_records::Records;
 use crate::space::{Space, SpaceOptions};
-
-/// Records that are passed on together while loading, and such batches that wait.
-const BATCH_RECORDS: usize = 1_024;
-const WAITING_BATCHES_MAX: usize = 16;
 
 /// The workspace as of a commit.
 pub(crate) fn load(
@@ -23,49 +20,63 @@ pub(crate) fn load(
 ) -> tantivy::Result<Space> {
     let mut space = Space::new(life, options, committed.clone());
     space.read_to = committed.payload.change_of(workspace.as_str());
-    space.expect(committed.count(workspace.as_str())?);
-    // One thread reads while the other takes in.
+    let segments: Vec<Segment<'_>> = committed
+        .segments()
+        .map(|segment| Segment::open(workspace.as_str(), &committed, segment))
+        .collect::<Result<_, _>>()?;
+    let mut vectors =
+        space.expect(highest_number(&segments), segments.iter().map(|s| s.live.len()).sum());
+    // One thread takes the vectors, the other the rest.
     thread::scope(|scope| {
-        let (sender, batches) = mpsc::sync_channel(WAITING_BATCHES_MAX);
-        let reading = scope.spawn(|| read_all(workspace.as_str(), &committed, sender));
-        batches.iter().flatten().for_each(|read| take(&mut space, read));
-        reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })?;
-    space.finish_loading();
+        scope.spawn(|| {
+            for record in segments.iter().flat_map(Segment::live_records) {
+                vectors.set(record.number, record.vector(options.model, options.dimensions));
+            }
+        });
+        segments.iter().flat_map(Segment::live_records).for_each(|record| space.load(&record));
+    });
+    for record in segments.iter().flat_map(Segment::deleted_records) {
+        record.terms().for_each(|term| space.adjust_frequency(term, -1));
+    }
+    space.finish_loading(vectors);
     map_documents(workspace, &mut space)?;
     Ok(space)
 }
 
-/// A record and whether it was deleted.
-type Read = (Record, bool);
+/// What a segment has of one workspace.
+struct Segment<'c> {
+    records: &'c Records,
+    live: Vec<u32>,
+    deleted: Vec<u32>,
+}
 
-fn take(space: &mut Space, (record, deleted): Read) {
-    if deleted {
-        record.terms.iter().for_each(|term| space.adjust_frequency(*term, -1));
-    } else {
-        space.load(record);
+impl<'c> Segment<'c> {
+    fn open(
+        workspace: &str,
+        committed: &Committed,
+        (reader, records): (&SegmentReader, &'c Records),
+    ) -> tantivy::Result<Self> {
+        let mut segment = Self { records, live: Vec::new(), deleted: Vec::new() };
+        committed.documents(workspace, reader, |document, deleted| {
+            let list = if deleted { &mut segment.deleted } else { &mut segment.live };
+            list.push(document);
+        })?;
+        Ok(segment)
+    }
+
+    fn live_records(&self) -> impl Iterator<Item = Record<'_>> {
+        self.live.iter().filter_map(|document| self.records.read(*document))
+    }
+
+    fn deleted_records(&self) -> impl Iterator<Item = Record<'_>> {
+        self.deleted.iter().filter_map(|document| self.records.read(*document))
     }
 }
 
-fn read_all(
-    workspace: &str,
-    committed: &Committed,
-    sender: SyncSender<Vec<Read>>,
-) -> tantivy::Result<()> {
-    for reader in committed.searcher.segment_readers() {
-        let mut records = Records::open(reader)?;
-        let mut batch = Vec::with_capacity(BATCH_RECORDS);
-        committed.documents(workspace, reader, |document, deleted| {
-            batch.extend(records.read(document).map(|record| (record, deleted)));
-            if batch.len() >= BATCH_RECORDS {
-                let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH_RECORDS));
-                // Whoever no longer listens has given up.
-                sender.send(full).ok();
-            }
-        })?;
-        sender.send(batch).ok();
-    }
-    Ok(())
+fn highest_number(segments: &[Segment<'_>]) -> u32 {
+    let numbers =
+        segments.iter().flat_map(|s| s.live.iter().map(|document| s.records.number(*document)));
+    numbers.max().unwrap_or_default()
 }
 
 /// Whether a newer commit is there, or the space has grown so that postings must lead to it.
@@ -100,17 +111,19 @@ pub(crate) fn adopt(
 /// Takes off what documents count that are deleted, or that the tail has in a newer state.
 fn discount_stale(workspace: &WorkspaceName, space: &mut Space) -> tantivy::Result<()> {
     let committed = space.committed.clone();
-    for reader in committed.searcher.segment_readers() {
+    let first = space.tail.keys().next().copied().unwrap_or_default();
+    for (reader, records) in committed.segments() {
         if !reader.has_deletes() && space.tail.is_empty() {
             continue;
         }
-        let mut records = Records::open(reader)?;
         committed.documents(workspace.as_str(), reader, |document, deleted| {
-            if !deleted && !space.tail.contains_key(&records.number(document)) {
+            // Most memories in the tail are newer than any on disk.
+            let number = records.number(document);
+            if !deleted && (number < first || !space.tail.contains_key(&number)) {
                 return;
             }
             if let Some(record) = records.read(document) {
-                record.terms.iter().for_each(|term| space.adjust_frequency(*term, -1));
+                record.terms().for_each(|term| space.adjust_frequency(term, -1));
             }
         })?;
     }
@@ -124,8 +137,7 @@ fn map_documents(workspace: &WorkspaceName, space: &mut Space) -> tantivy::Resul
         return Ok(());
     }
     let committed = space.committed.clone();
-    for reader in committed.searcher.segment_readers() {
-        let records = Records::open(reader)?;
+    for (reader, records) in committed.segments() {
         let mut numbers = vec![0; reader.max_doc() as usize];
         committed.documents(workspace.as_str(), reader, |document, deleted| {
             if let Some(place) = numbers.get_mut(document as usize).filter(|_| !deleted) {

@@ -1,19 +1,67 @@
-//! What the index keeps of one memory, and its form on disk: a row of 64-bit words.
+//! What the index keeps of one memory, as it lies on disk: a fixed head, then terms, vector and names.
 //!
 //! A record depends on its memory alone, never on others: so an index that grew change by change is
-//! the same as one built from nothing, and a deletion leaves nothing to undo.
+//! the same as one built from nothing, and a deletion leaves nothing to undo. It is read where it lies:
+//! loading a workspace takes no record apart first.
 
 use spine_store::Memory;
 
 use crate::asks::asking_share;
 use crate::date_words::DateWords;
-use crate::term_key::{TermCount, count_terms};
+use crate::document_terms::DocumentTerms;
+use crate::term_key::TermCount;
 use crate::vector::Vector;
-use crate::words::terms;
+
+/// Bytes before the terms.
+const HEAD_BYTES: usize = 68;
+
+/// A record on its way in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RecordBytes(Vec<u8>);
+
+impl RecordBytes {
+    /// The record of a memory. Without a vector, it will be given one later.
+    pub(crate) fn new(
+        memory: &Memory,
+        number: u32,
+        (terms, date): (&DocumentTerms, DateWords),
+        vector: Option<(u64, &Vector)>,
+    ) -> Self {
+        let counts = terms.counts();
+        let (model, values, scale) = vector
+            .map_or((0, &[][..], 0.0), |(model, vector)| (model, &vector.values, vector.scale));
+        let body = &memory.body;
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + counts.len() * 8 + values.len() + 64);
+        bytes.extend(number.to_le_bytes());
+        bytes.extend(memory.version.to_le_bytes());
+        bytes.extend(memory.change.0.to_le_bytes());
+        bytes.extend(memory.about_at().0.to_le_bytes());
+        bytes.extend(body.expires_at.map_or(i64::MAX, |at| at.0).to_le_bytes());
+        bytes.extend((date.pack() | u64::from(body.pinned) << 63).to_le_bytes());
+        bytes.extend(asking_share(&body.text).to_le_bytes());
+        bytes.extend((terms.len() as u32).to_le_bytes());
+        bytes.extend(model.to_le_bytes());
+        bytes.extend(scale.to_le_bytes());
+        bytes.extend((values.len() as u32).to_le_bytes());
+        bytes.extend((counts.len() as u32).to_le_bytes());
+        counts.iter().for_each(|count| bytes.extend(count.0.to_le_bytes()));
+        bytes.extend(values.iter().map(|value| *value as u8));
+        push_name(&mut bytes, body.thread.as_ref().map(|thread| thread.as_str()));
+        push_name(&mut bytes, body.author.as_ref().map(|author| author.as_str()));
+        push_name(&mut bytes, body.subject.as_ref().map(|subject| subject.as_str()));
+        push_name(&mut bytes, Some(body.kind.as_str()));
+        body.tags.iter().for_each(|tag| push_name(&mut bytes, Some(tag.as_str())));
+        Self(bytes)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
 
 /// Everything that a search needs to know of one memory.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Record {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Record<'b> {
     pub(crate) number: u32,
     pub(crate) version: u32,
     pub(crate) change: u64,
@@ -25,191 +73,146 @@ pub(crate) struct Record {
     pub(crate) asks: f32,
     /// How many terms there are, repeated ones too.
     pub(crate) length: u32,
-    pub(crate) terms: Box<[TermCount]>,
-    pub(crate) thread: Option<String>,
-    pub(crate) author: Option<String>,
-    pub(crate) subject: Option<String>,
-    pub(crate) kind: String,
-    pub(crate) tags: Vec<String>,
+    terms: &'b [[u8; 8]],
+    pub(crate) thread: Option<&'b str>,
+    pub(crate) author: Option<&'b str>,
+    pub(crate) subject: Option<&'b str>,
+    pub(crate) kind: &'b str,
+    tags: &'b [u8],
     /// Which model made the vector.
-    pub(crate) model: u64,
-    pub(crate) vector: Option<Vector>,
+    model: u64,
+    scale: f32,
+    values: &'b [u8],
 }
 
-/// What a memory is found by: its title, its text and its tags.
-pub(crate) fn searched_terms(memory: &Memory) -> Vec<String> {
-    let mut found = terms(&memory.body.text);
-    found.extend(memory.body.title.iter().flat_map(|title| terms(title)));
-    found.extend(memory.body.tags.iter().flat_map(|tag| terms(tag.as_str())));
-    found
-}
-
-/// What stands for the memory's meaning: its title and its text.
-pub(crate) fn embedded_text(memory: &Memory) -> String {
-    match &memory.body.title {
-        Some(title) => format!("{title}\n{}", memory.body.text),
-        None => memory.body.text.clone(),
-    }
-}
-
-impl Record {
-    /// The record of a memory, still without a vector.
-    pub(crate) fn of(memory: &Memory, terms: &[String], number: u32) -> Self {
-        let body = &memory.body;
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        Self {
-            number,
-            version: memory.version,
-            change: memory.change.0,
-            pinned: body.pinned,
-            about_ms: memory.about_at().0,
-            expires_ms: body.expires_at.map_or(i64::MAX, |at| at.0),
-            date: DateWords::of(body.occurred_at.as_ref(), memory.created_at),
-            asks: asking_share(&body.text),
-            length: terms.len() as u32,
-            terms: count_terms(terms),
-            thread: owned(body.thread.as_ref().map(|thread| thread.as_str())),
-            author: owned(body.author.as_ref().map(|author| author.as_str())),
-            subject: owned(body.subject.as_ref().map(|subject| subject.as_str())),
-            kind: body.kind.as_str().to_owned(),
-            tags: body.tags.iter().map(|tag| tag.as_str().to_owned()).collect(),
-            model: 0,
-            vector: None,
-        }
-    }
-
-    /// As words: a fixed head, then terms, vector and names.
-    pub(crate) fn encode(&self) -> Vec<u64> {
-        let mut words = vec![
-            u64::from(self.number) << 32 | u64::from(self.version),
-            self.change,
-            self.about_ms as u64,
-            self.expires_ms as u64,
-            self.date.pack() | u64::from(self.pinned) << 63,
-            u64::from(self.asks.to_bits()) << 32 | u64::from(self.length),
-            self.model,
-            self.terms.len() as u64,
-        ];
-        words.extend(self.terms.iter().map(|term| term.0));
-        let (values, scale) = self.vector.as_ref().map_or((&[][..], 0.0), |v| (&v.values, v.scale));
-        words.push(u64::from(f32::to_bits(scale)) << 32 | values.len() as u64);
-        push_bytes(&mut words, values.iter().map(|value| *value as u8));
-        let names = [&self.thread, &self.author, &self.subject];
-        names.into_iter().for_each(|name| push_name(&mut words, name.as_deref()));
-        push_name(&mut words, Some(&self.kind));
-        words.push(self.tags.len() as u64);
-        self.tags.iter().for_each(|tag| push_name(&mut words, Some(tag)));
-        words
-    }
-
-    /// Reads what `encode` wrote; `None` when the words are something else.
-    pub(crate) fn decode(words: &[u64]) -> Option<Self> {
-        let (&[first, change, about, expires, date, figures, model, term_count], rest) =
-            words.split_first_chunk()?;
-        let (terms, mut rest) = rest.split_at_checked(term_count as usize)?;
-        let vector = take_vector(&mut rest)?;
+impl<'b> Record<'b> {
+    /// Reads what `RecordBytes` wrote; `None` when the bytes are something else.
+    pub(crate) fn read(bytes: &'b [u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let (number, version) = (take_u32(&mut rest)?, take_u32(&mut rest)?);
+        let (change, about, expires) =
+            (take_u64(&mut rest)?, take_u64(&mut rest)?, take_u64(&mut rest)?);
+        let (date, asks, length) =
+            (take_u64(&mut rest)?, take_u32(&mut rest)?, take_u32(&mut rest)?);
+        let (model, scale) = (take_u64(&mut rest)?, take_u32(&mut rest)?);
+        let (dimensions, term_count) = (take_u32(&mut rest)?, take_u32(&mut rest)?);
+        let (terms, _) = take(&mut rest, term_count as usize * 8)?.as_chunks();
+        let values = take(&mut rest, dimensions as usize)?;
         let (thread, author) = (take_name(&mut rest)?, take_name(&mut rest)?);
         let (subject, kind) = (take_name(&mut rest)?, take_name(&mut rest)??);
-        let tag_count = take(&mut rest)?;
-        let tags = (0..tag_count).map(|_| take_name(&mut rest)?).collect::<Option<_>>()?;
+        let mut tags = rest;
+        while !tags.is_empty() {
+            take_name(&mut tags)??;
+        }
         Some(Self {
-            number: (first >> 32) as u32,
-            version: first as u32,
+            number,
+            version,
             change,
             pinned: date >> 63 == 1,
             about_ms: about as i64,
             expires_ms: expires as i64,
             date: DateWords::unpack(date),
-            asks: f32::from_bits((figures >> 32) as u32),
-            length: figures as u32,
-            terms: terms.iter().map(|word| TermCount(*word)).collect(),
+            asks: f32::from_bits(asks),
+            length,
+            terms,
             thread,
             author,
             subject,
             kind,
-            tags,
+            tags: rest,
             model,
-            vector,
+            scale: f32::from_bits(scale),
+            values,
         })
+    }
+
+    /// Each term once with its count, sorted.
+    pub(crate) fn terms(&self) -> impl ExactSizeIterator<Item = TermCount> + use<'b> {
+        self.terms.iter().map(|bytes| TermCount(u64::from_le_bytes(*bytes)))
+    }
+
+    pub(crate) fn tags(&self) -> impl Iterator<Item = &'b str> + use<'b> {
+        let mut rest = self.tags;
+        std::iter::from_fn(move || take_name(&mut rest).flatten())
+    }
+
+    /// The vector and its scale, if this model made it.
+    pub(crate) fn vector(&self, model: u64, dimensions: usize) -> Option<(&'b [u8], f32)> {
+        let fits = self.model == model && self.values.len() == dimensions;
+        fits.then_some((self.values, self.scale))
     }
 }
 
-fn push_bytes(words: &mut Vec<u64>, bytes: impl Iterator<Item = u8>) {
-    let bytes: Vec<u8> = bytes.collect();
-    words.extend(bytes.chunks(8).map(|chunk| {
-        let mut word = [0; 8];
-        word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
-        u64::from_le_bytes(word)
-    }));
-}
-
 /// A length, 0 for none and one more otherwise, then the bytes.
-fn push_name(words: &mut Vec<u64>, name: Option<&str>) {
-    words.push(name.map_or(0, |name| name.len() as u64 + 1));
-    push_bytes(words, name.unwrap_or_default().bytes());
+fn push_name(bytes: &mut Vec<u8>, name: Option<&str>) {
+    bytes.extend(name.map_or(0, |name| name.len() as u32 + 1).to_le_bytes());
+    bytes.extend_from_slice(name.unwrap_or_default().as_bytes());
 }
 
-fn take(rest: &mut &[u64]) -> Option<u64> {
-    let (word, behind) = rest.split_first()?;
+fn take<'b>(rest: &mut &'b [u8], length: usize) -> Option<&'b [u8]> {
+    let (taken, behind) = rest.split_at_checked(length)?;
     *rest = behind;
-    Some(*word)
+    Some(taken)
 }
 
-fn take_bytes(rest: &mut &[u64], length: usize) -> Option<Vec<u8>> {
-    let (words, behind) = rest.split_at_checked(length.div_ceil(8))?;
+fn take_u32(rest: &mut &[u8]) -> Option<u32> {
+    let (bytes, behind) = rest.split_first_chunk()?;
     *rest = behind;
-    let mut bytes = Vec::with_capacity(words.len() * 8);
-    words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
-    bytes.truncate(length);
-    Some(bytes)
+    Some(u32::from_le_bytes(*bytes))
 }
 
-fn take_name(rest: &mut &[u64]) -> Option<Option<String>> {
-    let Some(length) = (take(rest)? as usize).checked_sub(1) else { return Some(None) };
-    String::from_utf8(take_bytes(rest, length)?).ok().map(Some)
-}
-
-fn take_vector(rest: &mut &[u64]) -> Option<Option<Vector>> {
-    let head = take(rest)?;
-    let length = head as u32 as usize;
-    let (words, behind) = rest.split_at_checked(length.div_ceil(8))?;
+fn take_u64(rest: &mut &[u8]) -> Option<u64> {
+    let (bytes, behind) = rest.split_first_chunk()?;
     *rest = behind;
-    let mut values = Vec::with_capacity(words.len() * 8);
-    words.iter().for_each(|word| values.extend(word.to_le_bytes().map(|byte| byte as i8)));
-    values.truncate(length);
-    let scale = f32::from_bits((head >> 32) as u32);
-    Some((length > 0).then_some(Vector { values, scale }))
+    Some(u64::from_le_bytes(*bytes))
+}
+
+fn take_name<'b>(rest: &mut &'b [u8]) -> Option<Option<&'b str>> {
+    let Some(length) = take_u32(rest)?.checked_sub(1) else { return Some(None) };
+    std::str::from_utf8(take(rest, length as usize)?).ok().map(Some)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spine_store::{Change, MemoryBody, UnixMs};
+
+    fn memory() -> Memory {
+        let body = MemoryBody {
+            text: "It broke again. Why?".into(),
+            thread: Some("run-1".parse().unwrap()),
+            subject: Some("user:1".parse().unwrap()),
+            tags: vec!["api".parse().unwrap(), "überlang-mehr-als-acht".parse().unwrap()],
+            pinned: true,
+            occurred_at: Some("2023-05-08T10:00:00Z".parse().unwrap()),
+            ..MemoryBody::default()
+        };
+        let (created_at, updated_at) = (UnixMs(5), UnixMs(6));
+        let id = spine_protocol::MemoryId::new(7).unwrap();
+        Memory { id, version: 3, change: Change(99), created_at, updated_at, body }
+    }
 
     #[test]
-    fn a_record_reads_back_as_it_was_written() {
-        let record = Record {
-            number: 7,
-            version: 3,
-            change: 99,
-            pinned: true,
-            about_ms: -5,
-            expires_ms: i64::MAX,
-            date: DateWords { day: 8, month: 5, year: 2023, weekday: 0 },
-            asks: 0.5,
-            length: 3,
-            terms: count_terms(&["a".into(), "b".into(), "a".into()]),
-            thread: Some("run-1".into()),
-            author: None,
-            subject: Some(String::new()),
-            kind: "note".into(),
-            tags: vec!["api".into(), "überlang, mehr als acht".into()],
-            model: 4,
-            vector: Some(Vector { values: vec![1, -2, 3], scale: 0.25 }),
-        };
-        let words = record.encode();
-        assert_eq!(Record::decode(&words), Some(record));
-        for cut in 0..words.len() {
-            assert_eq!(Record::decode(&words[..cut]), None, "cut at {cut}");
+    fn a_record_reads_back_as_it_was_written_and_a_part_of_it_does_not() {
+        let memory = memory();
+        let mut terms = DocumentTerms::new("space");
+        terms.add_text(&memory.body.text);
+        let vector = Vector { values: vec![1, -2, 3], scale: 0.25 };
+        let date = DateWords { day: 8, month: 5, year: 2023, weekday: 0 };
+        let written = RecordBytes::new(&memory, 7, (&terms, date), Some((4, &vector)));
+        let record = Record::read(written.as_bytes()).unwrap();
+        assert_eq!((record.number, record.version, record.change), (7, 3, 99));
+        assert_eq!((record.pinned, record.expires_ms, record.asks), (true, i64::MAX, 0.5));
+        assert_eq!(record.date, date);
+        assert_eq!(record.terms().collect::<Vec<_>>(), terms.counts());
+        assert_eq!((record.thread, record.author, record.kind), (Some("run-1"), None, "note"));
+        assert_eq!(record.subject, Some("user:1"));
+        assert_eq!(record.tags().collect::<Vec<_>>(), ["api", "überlang-mehr-als-acht"]);
+        assert_eq!(record.vector(4, 3), Some((&[1, 254, 3][..], 0.25)));
+        assert_eq!((record.vector(5, 3), record.vector(4, 2)), (None, None));
+        let untagged = written.as_bytes().len() - record.tags.len();
+        for cut in 0..untagged {
+            assert!(Record::read(&written.as_bytes()[..cut]).is_none(), "cut at {cut}");
         }
     }
 }

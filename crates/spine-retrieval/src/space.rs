@@ -15,7 +15,8 @@ use crate::limits::IndexLimits;
 use crate::names::{NO_NAME, Names};
 use crate::record::Record;
 use crate::term_key::TermCount;
-use crate::vector::{BLOCK_WORDS, Vector, Wide, add_scaled, length, sign_bits, widely};
+use crate::vector::{BLOCK_WORDS, Wide, add_scaled, length, sign_bits, widely};
+use crate::vectors::Vectors;
 
 /// Terms of memories that are gone are cleared away when there are more, and more than of live ones.
 const UNUSED_TERMS_MAX: usize = 4_096;
@@ -92,8 +93,7 @@ pub(crate) struct Space {
     /// One more than a memory's length where its postings on disk hold, else 0: small, since every
     /// posting asks for it.
     posted: Vec<u32>,
-    vectors: Vec<i8>,
-    scales: Vec<f32>,
+    vectors: Vectors,
     norms: Vec<f32>,
     bits: Vec<u64>,
     threads: Vec<Vec<u32>>,
@@ -134,8 +134,7 @@ impl Space {
             unused_terms: 0,
             links: Vec::new(),
             posted: Vec::new(),
-            vectors: Vec::new(),
-            scales: Vec::new(),
+            vectors: Vectors::new(options.dimensions),
             norms: Vec::new(),
             bits: Vec::new(),
             threads: Vec::new(),
@@ -239,14 +238,13 @@ impl Space {
     /// The int8 vector of a memory; zeros when it has none.
     #[inline]
     pub(crate) fn vector(&self, number: u32) -> &[i8] {
-        let start = number as usize * self.dimensions;
-        self.vectors.get(start..start + self.dimensions).unwrap_or_default()
+        self.vectors.values(number)
     }
 
     /// What a memory's vector is multiplied by.
     #[inline]
     pub(crate) fn scale(&self, number: u32) -> f32 {
-        self.scales.get(number as usize).copied().unwrap_or_default()
+        self.vectors.scale(number)
     }
 
     /// The length of a memory's vector mixed with its neighbours'.
@@ -272,28 +270,29 @@ impl Space {
 
     /// All vectors, one behind the other.
     pub(crate) fn vectors(&self) -> (&[i8], &[f32]) {
-        (&self.vectors, &self.scales)
+        self.vectors.all()
     }
 
-    /// Makes room for what is about to be loaded.
-    pub(crate) fn expect(&mut self, memories: usize) {
-        self.slots.reserve(memories);
+    /// Makes room for what is about to be loaded, and gives the vectors away, to be loaded meanwhile.
+    pub(crate) fn expect(&mut self, highest: u32, memories: usize) -> Vectors {
+        self.make_room(highest);
         self.terms.reserve(memories * EXPECTED_TERMS);
-        self.links.reserve(memories);
-        self.posted.reserve(memories);
-        self.vectors.reserve(memories * self.dimensions);
-        self.scales.reserve(memories);
-        self.norms.reserve(memories);
-        self.bits.reserve(memories * self.bit_words());
+        std::mem::take(&mut self.vectors)
     }
 
-    /// Takes what is on disk; to be followed by `finish_loading`.
-    pub(crate) fn load(&mut self, record: Record) {
+    /// Takes what is on disk, but for the vector; to be followed by `finish_loading`.
+    pub(crate) fn load(&mut self, record: &Record<'_>) {
         self.insert(record);
     }
 
-    /// Orders the threads and measures the mixed vectors.
-    pub(crate) fn finish_loading(&mut self) {
+    /// The vector of a record, if it can be used here.
+    pub(crate) fn vector_of<'b>(&self, record: &Record<'b>) -> Option<(&'b [u8], f32)> {
+        record.vector(self.model, self.dimensions)
+    }
+
+    /// Takes the vectors back, orders the threads and measures the mixed vectors.
+    pub(crate) fn finish_loading(&mut self, vectors: Vectors) {
+        self.vectors = vectors;
         let mut threads = std::mem::take(&mut self.threads);
         for members in &mut threads {
             members.sort_unstable();
@@ -304,11 +303,13 @@ impl Space {
     }
 
     /// Takes a memory's new state, which disk does not have yet.
-    pub(crate) fn put(&mut self, record: Record) {
+    pub(crate) fn put(&mut self, record: &Record<'_>) {
         let (number, change) = (record.number, record.change);
         let mut touched: Vec<u32> = self.neighbours(number).collect();
         self.remove(number);
-        record.terms.iter().for_each(|term| self.adjust_frequency(*term, 1));
+        record.terms().for_each(|term| self.adjust_frequency(term, 1));
+        self.make_room(number);
+        self.vectors.set(number, self.vector_of(record));
         self.insert(record);
         self.order_last(number);
         touched.extend(self.neighbours(number));
@@ -362,17 +363,18 @@ impl Space {
             self.slots.resize_with(count, Slot::default);
             self.links.resize(count, (0, 0));
             self.posted.resize(count, 0);
-            self.vectors.resize(count * self.dimensions, 0);
-            self.scales.resize(count, 0.0);
+            self.vectors.resize(count);
             self.norms.resize(count, 1.0);
             self.bits.resize(count * self.bit_words(), 0);
         }
     }
 
-    fn insert(&mut self, record: Record) {
+    fn insert(&mut self, record: &Record<'_>) {
         let number = record.number;
-        self.make_room(number);
-        self.set_vector(number, record.vector.as_ref().filter(|_| record.model == self.model));
+        match self.vector_of(record) {
+            Some(_) => self.unembedded.remove(&number),
+            None => self.unembedded.insert(number),
+        };
         let slot = self.slot_of(record);
         self.count(&slot);
         if let Some(members) = self.threads.get_mut(slot.thread as usize) {
@@ -384,14 +386,14 @@ impl Space {
         self.note_posted(number);
     }
 
-    fn slot_of(&mut self, record: Record) -> Slot {
+    fn slot_of(&mut self, record: &Record<'_>) -> Slot {
         let names = &mut self.names;
-        let thread = names.threads.intern_some(record.thread.as_deref());
+        let thread = names.threads.intern_some(record.thread);
         if thread != NO_NAME && self.threads.len() <= thread as usize {
             self.threads.push(Vec::new());
         }
-        let terms = (self.terms.len(), record.terms.len() as u32);
-        self.terms.extend_from_slice(&record.terms);
+        let terms = (self.terms.len(), record.terms().len() as u32);
+        self.terms.extend(record.terms());
         Slot {
             live: true,
             in_tail: false,
@@ -404,10 +406,10 @@ impl Space {
             asks: record.asks,
             length: record.length,
             thread,
-            author: names.authors.intern_some(record.author.as_deref()),
-            subject: names.subjects.intern_some(record.subject.as_deref()),
-            kind: names.kinds.intern(&record.kind),
-            tags: record.tags.iter().map(|tag| names.tags.intern(tag)).collect(),
+            author: names.authors.intern_some(record.author),
+            subject: names.subjects.intern_some(record.subject),
+            kind: names.kinds.intern(record.kind),
+            tags: record.tags().map(|tag| names.tags.intern(tag)).collect(),
             terms,
         }
     }
@@ -424,22 +426,6 @@ impl Space {
         for part in slot.date.parts() {
             *self.date_counts.entry(part).or_default() += 1;
         }
-    }
-
-    fn set_vector(&mut self, number: u32, vector: Option<&Vector>) {
-        let fits = vector.filter(|vector| vector.values.len() == self.dimensions);
-        match fits {
-            Some(_) => self.unembedded.remove(&number),
-            None => self.unembedded.insert(number),
-        };
-        let start = number as usize * self.dimensions;
-        let place = self.vectors.get_mut(start..start + self.dimensions);
-        place.into_iter().for_each(|place| match fits {
-            Some(vector) => place.copy_from_slice(&vector.values),
-            None => place.fill(0),
-        });
-        let scale = fits.map_or(0.0, |vector| vector.scale);
-        self.scales.get_mut(number as usize).into_iter().for_each(|place| *place = scale);
     }
 
     fn remove(&mut self, number: u32) {
@@ -463,7 +449,7 @@ impl Space {
         let (before, behind) = self.links(number);
         self.link(before, behind);
         self.links.get_mut(number as usize).into_iter().for_each(|links| *links = (0, 0));
-        self.set_vector(number, None);
+        self.vectors.set(number, None);
         self.unembedded.remove(&number);
         self.note_posted(number);
     }

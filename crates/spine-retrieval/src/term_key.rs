@@ -37,8 +37,7 @@ pub(crate) fn count_of(terms: &[TermCount], key: u64) -> u32 {
 }
 
 /// Each term once with its count, sorted.
-pub(crate) fn count_terms(terms: &[String]) -> Box<[TermCount]> {
-    let mut keys: Vec<u64> = terms.iter().map(|term| term_key(term)).collect();
+pub(crate) fn count_keys(mut keys: Vec<u64>) -> Vec<TermCount> {
     keys.sort_unstable();
     let count = |run: &[u64]| {
         let key = run.first().copied().unwrap_or_default();

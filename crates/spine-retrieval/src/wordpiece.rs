@@ -1,7 +1,6 @@
 //! BERT uncased WordPiece, as `model/wordpiece.py` does it.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
@@ -16,34 +15,53 @@ pub(crate) type Vocabulary = FastMap<&'static str, u32>;
 
 thread_local! {
     /// The pieces of words that are not in the vocabulary as they are. There is one vocabulary.
-    static PIECES: RefCell<Memo<Arc<[u32]>>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
+    static PIECES: RefCell<Memo<Vec<u32>>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
 }
 
 /// Row numbers of a text. Unknown words are skipped, there are no special tokens.
 pub(crate) fn tokenize(text: &str, vocabulary: &Vocabulary) -> Vec<u32> {
-    let mut rows = Vec::new();
-    for word in separated(text).split_whitespace() {
-        if let Some(row) = vocabulary.get(word) {
-            rows.push(*row);
-        } else if word.len() > REMEMBERED_WORD_BYTES_MAX {
-            rows.extend_from_slice(&pieces(word, vocabulary));
-        } else {
-            let made = |word: &str| pieces(word, vocabulary);
-            let pieces = PIECES.with_borrow_mut(|all| all.get(word, made));
-            rows.extend_from_slice(&pieces);
-        }
+    let mut rows = Vec::with_capacity(text.len() / 4);
+    if is_plain(text) {
+        let lower = text.to_ascii_lowercase();
+        let words = lower.split(|c: char| c.is_ascii_whitespace()).filter(|word| !word.is_empty());
+        words.for_each(|word| add_plain(word, vocabulary, &mut rows));
+    } else {
+        separated(text).split_whitespace().for_each(|word| add_word(word, vocabulary, &mut rows));
     }
     rows
+}
+
+/// Whether nothing has to be dropped or taken apart but punctuation.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii() && !is_dropped(char::from(byte)))
+}
+
+/// A lower-case word with whatever punctuation stands at it.
+fn add_plain(word: &str, vocabulary: &Vocabulary, rows: &mut Vec<u32>) {
+    for piece in word.split_inclusive(|c: char| c.is_ascii_punctuation()) {
+        let bare = piece.strip_suffix(|c: char| c.is_ascii_punctuation()).unwrap_or(piece);
+        for part in [bare, piece.get(bare.len()..).unwrap_or_default()] {
+            if !part.is_empty() {
+                add_word(part, vocabulary, rows);
+            }
+        }
+    }
+}
+
+fn add_word(word: &str, vocabulary: &Vocabulary, rows: &mut Vec<u32>) {
+    if let Some(row) = vocabulary.get(word) {
+        rows.push(*row);
+    } else if word.len() > REMEMBERED_WORD_BYTES_MAX {
+        rows.extend(pieces(word, vocabulary));
+    } else {
+        let made = |word: &str| pieces(word, vocabulary);
+        PIECES.with_borrow_mut(|all| all.with(word, made, |own| rows.extend_from_slice(own)));
+    }
 }
 
 /// Lower-case and without accents; punctuation and CJK characters stand alone.
 fn separated(text: &str) -> String {
     let mut plain = String::with_capacity(text.len() + text.len() / 4);
-    if text.is_ascii() {
-        let kept = text.chars().filter(|c| !is_dropped(*c));
-        kept.for_each(|c| push_apart(c.to_ascii_lowercase(), is_punctuation(c), &mut plain));
-        return plain;
-    }
     let mut spaced = String::with_capacity(text.len());
     let kept = text.chars().filter(|c| !is_dropped(*c));
     kept.for_each(|c| push_apart(c, is_cjk(c), &mut spaced));
@@ -84,20 +102,20 @@ fn is_cjk(c: char) -> bool {
 }
 
 /// Greedy longest-match-first; nothing when any part is unknown.
-fn pieces(word: &str, vocabulary: &Vocabulary) -> Arc<[u32]> {
+fn pieces(word: &str, vocabulary: &Vocabulary) -> Vec<u32> {
     let (mut rows, mut piece, mut rest) = (Vec::new(), String::new(), word);
     if word.chars().count() > WORD_CHARS_MAX {
-        return Arc::default();
+        return Vec::new();
     }
     while !rest.is_empty() {
         let prefix = if rest.len() == word.len() { "" } else { "##" };
         let Some((row, bytes)) = longest(rest, prefix, vocabulary, &mut piece) else {
-            return Arc::default();
+            return Vec::new();
         };
         rows.push(row);
         rest = rest.get(bytes..).unwrap_or_default();
     }
-    rows.into()
+    rows
 }
 
 fn longest(
@@ -116,4 +134,25 @@ fn longest(
         piece.pop();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_texts_take_a_shorter_way_to_the_same_words() {
+        let vocabulary: Vocabulary =
+            [("a", 1), ("b", 2), ("##b", 3), (".", 4), ("!", 5), ("'", 6)].into_iter().collect();
+        let mut rng = fastrand::Rng::with_seed(1);
+        for _ in 0..1_000 {
+            let text: String =
+                (0..rng.usize(..12)).map(|_| char::from(b"aAbB.!' \n"[rng.usize(..9)])).collect();
+            let mut slow = Vec::new();
+            separated(&text)
+                .split_whitespace()
+                .for_each(|word| add_word(word, &vocabulary, &mut slow));
+            assert_eq!(tokenize(&text, &vocabulary), slow, "{text:?}");
+        }
+    }
 }

@@ -11,11 +11,24 @@ use rust_stemmers::{Algorithm, Stemmer};
 use crate::fast_map::Memo;
 use crate::limits::{REMEMBERED_WORD_BYTES_MAX, REMEMBERED_WORDS_MAX, TERM_BYTES_MAX};
 use crate::stop_words::is_stop_word;
+use crate::term_key::term_key;
 
 thread_local! {
     static STEMMER: Stemmer = Stemmer::create(Algorithm::English);
-    /// Words as they are searched by; `None` for those that are not.
-    static STEMS: RefCell<Memo<Option<String>>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
+    /// Words as they are searched by, with their keys; `None` for those that are not.
+    static STEMS: RefCell<Memo<Option<(String, u64)>>> =
+        RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
+}
+
+/// Takes terms one by one, each with its key.
+pub(crate) trait TermSink {
+    fn add(&mut self, term: &str, key: u64);
+}
+
+impl TermSink for Vec<String> {
+    fn add(&mut self, term: &str, _: u64) {
+        self.push(term.to_owned());
+    }
 }
 
 /// The stem of a lower-case word.
@@ -23,13 +36,27 @@ pub(crate) fn stem(word: &str) -> String {
     STEMMER.with(|stemmer| stemmer.stem(word).into_owned())
 }
 
-/// The stem of a lower-case word that is not left out.
-fn searched_stem(word: &str) -> Option<String> {
-    let make = |word: &str| (!is_stop_word(word)).then(|| stem(word));
+/// Adds the stem of a lower-case word that is not left out.
+fn add_stem(word: &str, found: &mut impl TermSink) {
     if word.len() > REMEMBERED_WORD_BYTES_MAX {
-        return make(word);
+        return add_cut(&stem(word), found);
     }
-    STEMS.with_borrow_mut(|stems| stems.get(word, make))
+    let keyed = |stem: String| {
+        let key = term_key(&stem);
+        (stem, key)
+    };
+    let make = |word: &str| (!is_stop_word(word)).then(|| keyed(stem(word)));
+    STEMS.with_borrow_mut(|stems| {
+        stems.with(word, make, |made| made.iter().for_each(|(stem, key)| found.add(stem, *key)));
+    });
+}
+
+/// Adds a term that may be too long.
+fn add_cut(term: &str, found: &mut impl TermSink) {
+    let mut starts = term.char_indices();
+    let beyond = starts.find(|(at, c)| at + c.len_utf8() > TERM_BYTES_MAX);
+    let term = beyond.and_then(|(at, _)| term.get(..at)).unwrap_or(term);
+    found.add(term, term_key(term));
 }
 
 /// The words of a text as they are written, without identifiers' parts: what names are matched by.
@@ -40,36 +67,31 @@ pub(crate) fn plain_words(text: &str) -> impl Iterator<Item = &str> {
 /// Every term of a text, in order, repeated as often as it stands there.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for token in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
-        add_token(token, &mut found);
-    }
-    found.iter_mut().for_each(cut);
+    add_terms(text, &mut found);
     found
 }
 
-fn cut(term: &mut String) {
-    let mut starts = term.char_indices();
-    let beyond = starts.find(|(at, c)| at + c.len_utf8() > TERM_BYTES_MAX);
-    if let Some((at, _)) = beyond {
-        term.truncate(at);
-    }
+/// Adds every term of a text, in order, repeated as often as it stands there.
+pub(crate) fn add_terms(text: &str, found: &mut impl TermSink) {
+    let tokens = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    tokens.filter(|token| !token.is_empty()).for_each(|token| add_token(token, found));
 }
 
-fn add_token(token: &str, found: &mut Vec<String>) {
+fn add_token(token: &str, found: &mut impl TermSink) {
     // Most words have neither parts nor capitals.
     if token.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
-        return found.extend(Some(token).filter(|t| !t.is_empty()).and_then(searched_stem));
+        return add_stem(token, found);
     }
     let parts: Vec<&str> = token.split('_').filter(|part| !part.is_empty()).collect();
     if parts.len() > 1 {
-        found.push(parts.join("_").to_lowercase());
+        add_cut(&parts.join("_").to_lowercase(), found);
     }
     for part in parts {
         add_part(part, found);
     }
 }
 
-fn add_part(part: &str, found: &mut Vec<String>) {
+fn add_part(part: &str, found: &mut impl TermSink) {
     if !part.is_ascii() && part.chars().any(is_unspaced) {
         return add_mixed(part, found);
     }
@@ -80,8 +102,8 @@ fn add_part(part: &str, found: &mut Vec<String>) {
     }
 }
 
-fn add_word(word: &str, found: &mut Vec<String>) {
-    found.extend(searched_stem(&word.to_lowercase()));
+fn add_word(word: &str, found: &mut impl TermSink) {
+    add_stem(&word.to_lowercase(), found);
 }
 
 /// Splits where a capital follows a small letter; digits belong to what is before them.
@@ -99,12 +121,12 @@ fn humps(word: &str) -> Vec<&str> {
     humps
 }
 
-fn add_mixed(part: &str, found: &mut Vec<String>) {
+fn add_mixed(part: &str, found: &mut impl TermSink) {
     let chars: Vec<char> = part.chars().collect();
     for run in chars.chunk_by(|a, b| is_unspaced(*a) == is_unspaced(*b)) {
         if run.first().copied().is_some_and(is_unspaced) {
-            found.extend(run.iter().map(char::to_string));
-            found.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
+            run.iter().for_each(|c| add_cut(&c.to_string(), found));
+            run.windows(2).for_each(|pair| add_cut(&pair.iter().collect::<String>(), found));
         } else {
             add_word(&run.iter().collect::<String>(), found);
         }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use spine_engine::assembly::Handoffs;
+use spine_engine::delivery::Deliveries;
+use spine_engine::delivery::policy::Policy;
 use spine_engine::lineage::Lineages;
 use spine_engine::memories::Memories;
 use spine_engine::{Entropy, Timer};
@@ -38,6 +40,8 @@ pub struct App {
     pub memories: Memories,
     /// Assembling.
     pub handoffs: Handoffs,
+    /// Sending, receiving, settling.
+    pub deliveries: Deliveries,
     /// Reading and verifying.
     pub lineages: Lineages,
     /// Who may do what.
@@ -66,7 +70,10 @@ impl App {
         let keys = Keyring::open(store.clone()).await?;
         let memories = Memories::new(store.clone(), retriever);
         let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
-        let handoffs = Handoffs::new(store.clone(), memories.clone(), entropy, timer);
+        let handoffs =
+            Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
+        let policy = Policy::default();
+        let deliveries = Deliveries::new(store.clone(), handoffs.clone(), entropy, timer, policy);
         Ok(Self {
             keys,
             rates: Rates::default(),
@@ -82,12 +89,14 @@ impl App {
             store,
             memories,
             handoffs,
+            deliveries,
         })
     }
 
     /// Tells everybody who waits that the server stops.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
+        self.deliveries.stop_waiting();
     }
 
     /// Done when the server stops: what waits should answer then.

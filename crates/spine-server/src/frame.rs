@@ -74,13 +74,14 @@ fn request_id(headers: &HeaderMap) -> RequestId {
     }))
 }
 
-fn finished(response: Response, id: &RequestId) -> Response {
-    // A problem names its request in the document, too.
-    let problem = response.extensions().get::<Problem>().cloned();
-    let mut response = match problem {
-        Some(problem) => problem.of_request(id.as_str()).into_response(),
-        None => response,
-    };
+fn finished(mut response: Response, id: &RequestId) -> Response {
+    // A problem names its request in the document, too; headers such as Allow stay.
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        let (named, allow) =
+            (problem.of_request(id.as_str()), response.headers_mut().remove(header::ALLOW));
+        response = named.into_response();
+        allow.map(|allow| response.headers_mut().insert(header::ALLOW, allow));
+    }
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id.0.clone());
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

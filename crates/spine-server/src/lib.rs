@@ -4,6 +4,7 @@
 
 pub mod access;
 mod app;
+mod drive;
 mod frame;
 pub mod limits;
 #[allow(missing_docs, reason = "each is described by its line in the table of routes")]

@@ -22,6 +22,24 @@ pub const CURSOR_BYTES_MAX: usize = 1024;
 pub const EVENTS_POLL: Duration = Duration::from_secs(1);
 /// How often an event stream says that it is alive.
 pub const EVENTS_KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long a sender waits, if it does not say.
+pub const SEND_WAIT_DEFAULT: Duration = Duration::from_secs(15);
+/// How long a receiver waits, if it does not say.
+pub const RECEIVE_WAIT_DEFAULT: Duration = Duration::from_secs(30);
+/// How long a stream of deliveries waits before it looks anew.
+pub const STREAM_WAIT: Duration = Duration::from_secs(60);
+/// Deliveries that a stream gives before some are settled, if not said otherwise.
+pub const OUTSTANDING_DEFAULT: usize = 10;
+/// Deliveries that a stream gives before some are settled.
+pub const OUTSTANDING_MAX: usize = spine_engine::delivery::limits::RECEIVE_MAX;
+/// Handoffs of one request.
+pub const HANDOFFS_MAX: usize = 100;
+/// Handoffs of one request that are worked on at once.
+pub const HANDOFFS_AT_ONCE: usize = 8;
+/// The first pause after what is due could not be done.
+pub const DRIVE_PAUSE_MIN: Duration = Duration::from_millis(100);
+/// The longest pause after what is due could not be done.
+pub const DRIVE_PAUSE_MAX: Duration = Duration::from_secs(10);
 /// Events that are read at once for a stream.
 pub const EVENTS_ROWS: usize = 200;
 /// Wake-ups that may wait for a slow stream; one that missed some looks by itself.

@@ -14,6 +14,7 @@ use crate::problem::{Problem, ProblemKind};
 /// The whole body.
 pub async fn receive_body(app: &App, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
     check_media_type(headers)?;
+    check_encoding(headers)?;
     let time = app.settings.body_time_max;
     tokio::time::timeout(time, collect(app, body)).await.unwrap_or_else(|_| {
         let said = format!(
@@ -34,6 +35,16 @@ fn check_media_type(headers: &HeaderMap) -> Result<(), Problem> {
     }
     let said = format!("expected Content-Type: application/json, got {essence:?}");
     Err(Problem::new(ProblemKind::UnsupportedMediaType, said).with("parameter", "Content-Type"))
+}
+
+/// What could be unpacked is, and no longer says how it was packed.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+    let packed = headers.get(header::CONTENT_ENCODING).filter(|value| *value != "identity");
+    if packed.is_none() {
+        return Ok(());
+    }
+    let said = "expected Content-Encoding: gzip, or none";
+    Err(Problem::new(ProblemKind::UnsupportedMediaType, said).with("parameter", "Content-Encoding"))
 }
 
 async fn collect(app: &App, mut body: Body) -> Result<Bytes, Problem> {

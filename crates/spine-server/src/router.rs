@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -33,7 +34,7 @@ pub fn router(app: Arc<App>) -> Router {
         .fallback(|| async { unknown_route() })
         .method_not_allowed_fallback(|| async { wrong_method() })
         // Innermost first: a body is unpacked before it is read, a panic becomes an answer that is framed.
-        .layer(RequestDecompressionLayer::new())
+        .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(CatchPanicLayer::custom(move |panic: Box<dyn Any + Send>| {
             panicked(&caught, &*panic)
         }))
@@ -59,13 +60,21 @@ fn served(route: Route) -> MethodRouter<Arc<App>> {
     // The table has only methods that a filter knows.
     let filter = MethodFilter::try_from(route.method.clone()).unwrap_or(MethodFilter::GET);
     let route = Arc::new(route);
-    on(filter, move |State(app): State<Arc<App>>, params: RawPathParams, request: Request<Body>| {
-        let route = route.clone();
-        async move {
-            let answer = answer(&route, app, &params, request).await;
-            answer.unwrap_or_else(IntoResponse::into_response)
-        }
-    })
+    on(
+        filter,
+        move |State(app): State<Arc<App>>,
+              params: Result<RawPathParams, RawPathParamsRejection>,
+              request: Request<Body>| {
+            let route = route.clone();
+            async move {
+                let answer = match params {
+                    Ok(params) => answer(&route, app, &params, request).await,
+                    Err(error) => Err(Problem::parameter("path", &error.body_text())),
+                };
+                answer.unwrap_or_else(IntoResponse::into_response)
+            }
+        },
+    )
 }
 
 async fn answer(

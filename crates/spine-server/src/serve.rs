@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 
 use crate::App;
+use crate::drive::{drive, run_due};
 use crate::limits::{ACCEPT_PAUSE, HEADERS_BYTES_MAX, HTTP2_STREAMS_MAX, TLS_HANDSHAKE_MAX};
 use crate::router::router;
 use crate::settings::Settings;
@@ -77,6 +78,7 @@ impl Server {
         let connections = Arc::new(Semaphore::new(settings.connections_max));
         let open = GracefulShutdown::new();
         let service = router(app.clone());
+        let driving = tokio::spawn(drive(app.clone()));
         tokio::select! {
             () = accept(&listener, tls.as_ref(), &connections, &open, &service, settings) => {}
             () = stop => {}
@@ -87,6 +89,9 @@ impl Server {
         if finished.is_err() {
             tracing::warn!("open requests did not finish in time and were cut off");
         }
+        driving.abort();
+        // What was taken for somebody who has gone is given back before the store closes.
+        run_due(&app).await;
     }
 }
 

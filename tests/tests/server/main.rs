@@ -9,6 +9,7 @@
 
 mod access;
 mod bad_input;
+mod delivery;
 mod events;
 mod happy;
 mod hostile;

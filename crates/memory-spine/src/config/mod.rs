@@ -10,7 +10,7 @@ use std::time::Duration;
 use spine_server::{Settings, TlsFiles};
 use tracing::Level;
 
-pub use layers::{ConfigError, Layers, Source};
+pub use layers::{ConfigError, Layers};
 
 /// The defaults, as a file to start from.
 pub const DEFAULTS: &str = include_str!("default.toml");

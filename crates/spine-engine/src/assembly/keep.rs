@@ -26,7 +26,7 @@ impl Handoffs {
     }
 
     /// The answer of an earlier request under the same key.
-    pub(super) async fn replayed(
+    pub(crate) async fn replayed(
         &self,
         caller: &Caller,
         request: &Digest,
@@ -67,17 +67,20 @@ impl Handoffs {
         Ok(Envelope::read(&stored.bytes)?)
     }
 
-    /// Stores the envelope, unless the same request was answered meanwhile: then that is the answer.
-    pub(super) async fn kept(
+    /// Stores the envelope with a note in the log, if there is one, unless the same request was answered meanwhile:
+    /// then that is the answer.
+    pub(crate) async fn kept(
         &self,
         caller: &Caller,
         made: Assembled,
         request: Digest,
+        note: Option<EventDraft>,
     ) -> Result<Assembled> {
         let now = self.store.now();
         let mut command = Command::new(caller.workspace.clone(), now);
         command.puts.push(made.put()?);
         command.events.push(made.event(caller));
+        command.events.extend(note.map(|note| made.noted(note)));
         command.idempotency = idempotency::record(caller, request, &made.envelope.id, now);
         for outcome in self.store.apply(vec![command]).await? {
             if let Applied::Before(record) = outcome? {
@@ -103,6 +106,11 @@ impl Assembled {
             pruned: false,
             change: Change::ZERO,
         })))
+    }
+
+    /// A note about this envelope.
+    pub(crate) fn noted(&self, note: EventDraft) -> EventDraft {
+        EventDraft { envelope: Some(self.envelope.id), ..note }
     }
 
     /// The event that belongs into the same command: the digest in the log is what tells a replaced envelope (R4).

@@ -75,7 +75,7 @@ impl Handoffs {
             return Ok(answer);
         }
         let made = self.prepare(caller, request).await?;
-        self.kept(caller, made, digest).await
+        self.kept(caller, made, digest, None).await
     }
 
     /// The same without storing: for whoever puts the envelope into a larger command of its own.
@@ -259,6 +259,6 @@ fn from_memories(error: MemoryError) -> AssemblyError {
 }
 
 /// What a handoff may draw on: its own subject's memories and nobody's in particular, never another's (R11).
-fn subject_filter(subject: Option<&Subject>) -> SubjectFilter {
+pub(crate) fn subject_filter(subject: Option<&Subject>) -> SubjectFilter {
     subject.map_or(SubjectFilter::General, |subject| SubjectFilter::OrGeneral(subject.clone()))
 }

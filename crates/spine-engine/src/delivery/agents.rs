@@ -97,7 +97,7 @@ impl Deliveries {
         record.as_ref().map_or(Ok(AgentOptions::default()), read_record)
     }
 
-    /// Sets an agent's options.
+    /// Sets an agent's options. Whether it is paused is not one of those: a restart that registers it leaves that alone.
     pub async fn register(
         &self,
         caller: &Caller,
@@ -105,7 +105,9 @@ impl Deliveries {
         options: AgentOptions,
     ) -> Result<AgentView> {
         options.policy.check()?;
-        self.change_agent(caller, agent, "agent.registered", |_| options.clone()).await?;
+        let change =
+            |before: AgentOptions| AgentOptions { paused: before.paused, ..options.clone() };
+        self.change_agent(caller, agent, "agent.registered", change).await?;
         self.agent(caller, agent).await
     }
 

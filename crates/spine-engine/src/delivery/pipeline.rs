@@ -136,6 +136,16 @@ impl Deliveries {
         read_record(&found.ok_or_else(unknown)?)
     }
 
+    /// Every pipeline, by name.
+    pub async fn pipelines(&self, caller: &Caller) -> Result<Vec<(String, Pipeline)>> {
+        let (collection, limit) = (Collection::Pipeline, spine_store::limits::PAGE_ROWS_MAX);
+        let listed =
+            self.store.list_records(&caller.workspace, collection, String::new(), None, limit);
+        let read =
+            |record: &Record| Ok((record.key.name.as_str().to_owned(), read_record(record)?));
+        listed.await?.items.iter().map(read).collect()
+    }
+
     pub(super) async fn next_in_pipeline(
         &self,
         caller: &Caller,

@@ -158,7 +158,7 @@ impl Deliveries {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
-        let mut unhanded = Unhanded::new(self, workspace, &steps);
+        let mut unhanded = Unhanded::new(self, workspace, steps.iter().map(|step| &step.after));
         let outcomes = self.store.apply(commands).await?;
         let mut taken = Vec::with_capacity(steps.len());
         let mut effects = Vec::new();
@@ -201,6 +201,7 @@ impl Deliveries {
         request: &ReceiveRequest,
         taken: Vec<Delivery>,
     ) -> Result<Vec<Received>> {
+        let unhanded = Unhanded::new(self, &caller.workspace, taken.iter());
         let mut received = Vec::with_capacity(taken.len());
         for delivery in taken {
             let fence = self.fence_of(&delivery);
@@ -219,7 +220,16 @@ impl Deliveries {
             let envelope = envelope.ok_or_else(missing)?;
             received.push(Received { delivery, envelope, fence });
         }
+        unhanded.disarm();
         Ok(received)
+    }
+
+    /// Gives back what was taken and could not be handed over, soon and without spending an attempt. Does not wait, so
+    /// that it can be called where somebody goes away.
+    pub fn give_back(&self, caller: &Caller, id: DeliveryId, fence: Fence) {
+        let workspace = caller.workspace.clone();
+        lock(&self.orphans).push(Orphan { workspace, id, fence });
+        self.bells.ring(&Topic::Due);
     }
 
     /// Gives back what never reached its receiver. Part of what is due.
@@ -255,13 +265,17 @@ struct Unhanded<'a> {
 }
 
 impl<'a> Unhanded<'a> {
-    fn new(engine: &'a Deliveries, workspace: &WorkspaceName, steps: &[Step]) -> Self {
-        let orphan = |step: &Step| Orphan {
+    fn new<'b>(
+        engine: &'a Deliveries,
+        workspace: &WorkspaceName,
+        leased: impl Iterator<Item = &'b Delivery>,
+    ) -> Self {
+        let orphan = |delivery: &Delivery| Orphan {
             workspace: workspace.clone(),
-            id: step.after.row.id,
-            fence: engine.fence_of(&step.after),
+            id: delivery.row.id,
+            fence: engine.fence_of(delivery),
         };
-        Self { engine, orphans: steps.iter().map(orphan).collect() }
+        Self { engine, orphans: leased.map(orphan).collect() }
     }
 
     fn keep(&mut self, taken: &[Delivery]) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use spine_protocol::{AgentName, DeliveryId, EnvelopeId};
 use spine_store::{Command, DeliveryQuery, DeliveryState, Page, Put, UnixMs};
 
-use super::act::{Act, event};
+use super::act::{Act, check_same, event};
 use super::head::Head;
 use super::limits::BATCH_MAX;
 use super::machine::{By, Event};
@@ -15,6 +15,7 @@ use super::story::{Delivery, ParkCause, ParkedReason};
 use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
 use crate::assembly::HandoffRequest;
+use crate::idempotency::{self, request_digest};
 
 /// Which parked deliveries are meant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -208,6 +209,11 @@ impl Deliveries {
         mut handoff: HandoffRequest,
         options: SendOptions,
     ) -> Result<(Delivery, Delivery)> {
+        let digest = request_digest("resend", &(&caller.agent, id, &handoff, &options));
+        if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
+            check_same(&known, &digest)?;
+            return self.resent_before(caller, id, &known.answer).await;
+        }
         let before = self.get(caller, id).await?;
         if before.state() != DeliveryState::Parked {
             return Err(DeliveryError::NotParked { id, state: before.state() });
@@ -226,10 +232,22 @@ impl Deliveries {
         let event = Event::Replace(by(caller, &reason), made.envelope.id);
         let mut act = Act::new(caller, id, event).noting("next", made.envelope.id.to_string());
         (act.with, act.with_events) = (command.puts, command.events);
-        let replaced = self.act(&caller.workspace, act).await?;
         let sent = sent.first().ok_or(DeliveryError::Contended)?;
+        act.idempotency = idempotency::record(caller, digest, &sent.row.id, command.at);
+        let replaced = self.act(&caller.workspace, act).await?;
         self.arrived(caller, sent);
         Ok((replaced, self.get(caller, sent.row.id).await?))
+    }
+
+    async fn resent_before(
+        &self,
+        caller: &Caller,
+        id: DeliveryId,
+        answer: &[u8],
+    ) -> Result<(Delivery, Delivery)> {
+        let sent =
+            serde_json::from_slice(answer).map_err(|_| DeliveryError::IdempotencyConflict)?;
+        Ok((self.get(caller, id).await?, self.get(caller, sent).await?))
     }
 
     /// Requeues many, one after the other at a rate.

@@ -95,6 +95,17 @@ impl Deliveries {
         request: HandoffRequest,
         options: SendOptions,
     ) -> Result<(Assembled, Delivery)> {
+        self.hand_off_noting(caller, request, options, None).await
+    }
+
+    /// The same, with a note in the log.
+    pub(super) async fn hand_off_noting(
+        &self,
+        caller: &Caller,
+        request: HandoffRequest,
+        options: SendOptions,
+        note: Option<EventDraft>,
+    ) -> Result<(Assembled, Delivery)> {
         let digest = request_digest("hand_off", &(&caller.agent, &request, &options));
         if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
             check_same(&known, &digest)?;
@@ -126,6 +137,7 @@ impl Deliveries {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
         command.puts.push(made.put()?);
         command.events.push(made.event(caller));
+        command.events.extend(note.map(|note| made.noted(note)));
         let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
         let sent = self.plan(caller, vec![sending], &mut command).await?;
         let ids: Vec<DeliveryId> = sent.iter().map(|delivery| delivery.row.id).collect();

@@ -31,6 +31,9 @@ pub const AGENT_HEADER: &str = "memory-spine-agent";
 /// The header that makes a repeated write recognisable.
 pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 
+/// The header that names the delivery that somebody works on.
+pub const DELIVERY_HEADER: &str = "memory-spine-delivery";
+
 /// What a route asks of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {

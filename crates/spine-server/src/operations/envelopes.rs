@@ -5,14 +5,16 @@ use http::{HeaderValue, StatusCode, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
-use spine_protocol::{Envelope, Format, Traceparent, render};
+use spine_protocol::{Envelope, Format, render};
 
-use crate::access::{Pass, named};
+use super::handoffs::{asked, no_send};
+use crate::access::Pass;
 use crate::problem::{Problem, ProblemKind};
 use crate::route::{Call, Created, JSON, Json, Output, bytes_response};
+use crate::wire::delivery::DeliveryDocument;
 use crate::wire::envelope::{
-    EnvelopePath, ExplanationDocument, HandoffDocument, LineageDocument, LineageNode,
-    TrimmedDocument, VerificationDocument,
+    EnvelopePath, ExplanationDocument, FormatWord, HandoffDocument, LineageDocument, LineageNode,
+    TraceDocument, TrimmedDocument, VerificationDocument,
 };
 use crate::wire::handoff::EnvelopeBody;
 
@@ -20,10 +22,10 @@ pub async fn make(call: Call<(), (), EnvelopeBody>) -> Result<Created<HandoffDoc
     call.app.quotas.admit_handoff(&call.pass.caller.workspace).await?;
     let (envelope, degraded) = match call.body {
         EnvelopeBody::Assemble(body) => {
-            let traceparent: Option<Traceparent> =
-                named(&call.headers, "traceparent").unwrap_or(None);
-            let request = body.into_request(traceparent);
-            let made = call.app.handoffs.assemble(&call.pass.caller, request).await?;
+            let asked = asked(&call.app, &call.pass, &call.headers, *body).await?;
+            no_send(asked.send.is_some(), "/send")?;
+            let (deliveries, caller) = (&call.app.deliveries, &call.pass.caller);
+            let made = deliveries.assemble_from(caller, asked.origin, asked.request).await?;
             (made.envelope, made.explanation.degraded)
         }
         EnvelopeBody::Import(ref value) => (import(&call, value).await?, Vec::new()),
@@ -79,29 +81,6 @@ pub struct RenderQuery {
     pub format: Option<FormatWord>,
 }
 
-/// A form of rendering.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum FormatWord {
-    /// Markdown.
-    Markdown,
-    /// XML-tagged text.
-    Xml,
-    /// JSON for reading.
-    Json,
-}
-
-impl From<FormatWord> for Format {
-    fn from(word: FormatWord) -> Self {
-        match word {
-            FormatWord::Markdown => Self::Markdown,
-            FormatWord::Xml => Self::Xml,
-            FormatWord::Json => Self::Json,
-        }
-    }
-}
-
 /// An envelope as a model reads it.
 pub struct Rendering {
     format: Format,
@@ -145,10 +124,23 @@ pub async fn lineage(call: Call<EnvelopePath, (), ()>) -> Result<Json<LineageDoc
         Problem::new(ProblemKind::NotFound, said)
     };
     let root = envelopes.first().ok_or_else(gone)?;
+    let deliveries = call.app.deliveries.lineage_deliveries(call.caller(), root.root).await?;
     Ok(Json::of(LineageDocument {
+        deliveries: DeliveryDocument::list(deliveries, call.app.store.now()),
         root: root.root,
         intent: root.task.intent.clone(),
         envelopes: envelopes.iter().map(LineageNode::from).collect(),
+    }))
+}
+
+pub async fn trace(call: Call<EnvelopePath, (), ()>) -> Result<Json<TraceDocument>, Problem> {
+    let trace = call.app.deliveries.trace(call.caller(), call.path.id).await?;
+    let envelopes = trace.read_envelopes()?;
+    Ok(Json::of(TraceDocument {
+        root: trace.root,
+        envelopes: envelopes.iter().map(LineageNode::from).collect(),
+        deliveries: DeliveryDocument::list(trace.deliveries, call.app.store.now()),
+        events: trace.events.into_iter().map(Into::into).collect(),
     }))
 }
 

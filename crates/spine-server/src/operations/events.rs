@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -11,11 +12,11 @@ use spine_protocol::WorkspaceName;
 use spine_store::Change;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::page_rows;
+use super::{page_rows, place_to_wait};
 use crate::App;
 use crate::access::named;
-use crate::limits::{EVENTS_KEEP_ALIVE, EVENTS_ROWS, FULL_RETRY_AFTER_S};
-use crate::problem::{Problem, ProblemKind};
+use crate::limits::{EVENTS_KEEP_ALIVE, EVENTS_ROWS};
+use crate::problem::Problem;
 use crate::route::{Call, Json, Output};
 use crate::wake::Listener;
 use crate::wire::cursor;
@@ -52,10 +53,7 @@ impl Output for EventStream {
 }
 
 pub async fn events(call: Call<(), EventsQuery, ()>) -> Result<EventStream, Problem> {
-    let place = call.app.streams.clone().try_acquire_owned().map_err(|_| {
-        let said = "as many streams are open as the server takes: close some, or try again later";
-        Problem::new(ProblemKind::Overloaded, said).retry_after(FULL_RETRY_AFTER_S)
-    })?;
+    let place = place_to_wait(&call.app, Duration::MAX)?;
     let workspace = call.pass.caller.workspace.clone();
     // Before the first look, so that nothing happens unheard between the two.
     let listener = call.app.wake.listen(workspace.clone());
@@ -77,7 +75,7 @@ struct Follower {
     workspace: WorkspaceName,
     after: Change,
     listener: Listener,
-    _place: OwnedSemaphorePermit,
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Follower {

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use spine_engine::assembly::AssemblyError;
+use spine_engine::delivery::DeliveryError;
 use spine_engine::lineage::LineageError;
 use spine_engine::memories::{MemoryError, MissingReason};
 use spine_protocol::{ReadError, RuleError, SealError};
@@ -136,7 +137,7 @@ impl From<LineageError> for Problem {
         match error {
             LineageError::EnvelopeUnknown { .. } => Self::new(ProblemKind::NotFound, detail),
             LineageError::Pruned { .. } => {
-                Self::new(ProblemKind::Gone, detail).with("reason", "pruned")
+                Self::new(ProblemKind::Pruned, detail).with("reason", "pruned")
             }
             LineageError::EnvelopeExists { .. } => Self::new(ProblemKind::EnvelopeExists, detail),
             LineageError::WorkspaceDiffers { .. } => {
@@ -152,6 +153,42 @@ impl From<LineageError> for Problem {
             }
             LineageError::Store(error) => error.into(),
             _ => Self::new(ProblemKind::Internal, detail),
+        }
+    }
+}
+
+impl From<DeliveryError> for Problem {
+    fn from(error: DeliveryError) -> Self {
+        let (detail, kind) = (error.to_string(), kind_of_code(error.code()));
+        match error {
+            DeliveryError::Assembly(error) => error.into(),
+            DeliveryError::Store(error) => error.into(),
+            DeliveryError::Invalid { field, .. } => {
+                Self::new(ProblemKind::InvalidBody, detail).with("pointer", format!("/{field}"))
+            }
+            DeliveryError::TooLarge { field, found, max, unit } => Self::new(kind, detail)
+                .with("pointer", format!("/{field}"))
+                .with("limit", json!({"found": found, "max": max, "unit": unit})),
+            DeliveryError::Cancelled { reason, .. } => {
+                Self::new(kind, detail).with("reason", reason)
+            }
+            DeliveryError::Over { state, .. } | DeliveryError::NotParked { state, .. } => {
+                Self::new(kind, detail).with("state", state.as_str())
+            }
+            DeliveryError::CircuitOpen { agent, retry_at, retry_after_ms } => {
+                Self::new(kind, detail)
+                    .retry_after(retry_after_ms.div_ceil(1000))
+                    .with("retry_at", json!(retry_at.to_timestamp()))
+                    .with("agent", agent.as_str())
+            }
+            DeliveryError::ResultInvalid { problems } => {
+                Self::new(kind, detail).with("problems", problems)
+            }
+            DeliveryError::HopLimit { agents, cycle, .. } => {
+                Self::new(kind, detail).with("agents", json!(agents)).with("cycle", json!(cycle))
+            }
+            DeliveryError::Contended => Self::new(kind, detail).retry_after(FULL_RETRY_AFTER_S),
+            _ => Self::new(kind, detail),
         }
     }
 }

@@ -126,6 +126,24 @@ problem_kinds! {
     ParentReplaced = "parent-replaced", UNPROCESSABLE_ENTITY, "A parent has another digest here";
     /// Something that accumulates got lost.
     Dropped = "dropped", UNPROCESSABLE_ENTITY, "Something that accumulates is missing";
+    /// Somebody else has, or had, the newer lease.
+    LeaseLost = "lease-lost", CONFLICT, "The lease is lost";
+    /// The work is not wanted any more.
+    Cancelled = "cancelled", CONFLICT, "The delivery was cancelled";
+    /// Nothing more can happen to it.
+    AlreadyOver = "already-over", CONFLICT, "The delivery is over";
+    /// Only what is parked can be reviewed.
+    NotParked = "not-parked", CONFLICT, "The delivery is not parked";
+    /// Nobody has taken work for the target lately.
+    CircuitOpen = "circuit-open", SERVICE_UNAVAILABLE, "The target's circuit is open";
+    /// A result that the handoff does not ask for.
+    ResultInvalid = "result-invalid", UNPROCESSABLE_ENTITY, "The result does not match its schema";
+    /// An envelope for a channel, sent to nobody in particular.
+    BroadcastTarget = "broadcast-target", UNPROCESSABLE_ENTITY, "The envelope is for a channel";
+    /// A channel without subscribers.
+    NoReceivers = "no-receivers", UNPROCESSABLE_ENTITY, "Nobody would get this";
+    /// Only a skeleton is left of it.
+    Pruned = "pruned", GONE, "The envelope was pruned";
     /// The store cannot be used now.
     Unavailable = "unavailable", SERVICE_UNAVAILABLE, "The store cannot be used now";
     /// It may or may not have been written.

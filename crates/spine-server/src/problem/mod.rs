@@ -118,6 +118,13 @@ impl Problem {
     }
 }
 
+/// One of many answers.
+impl Serialize for Problem {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.document().serialize(to)
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = self.document().to_string();

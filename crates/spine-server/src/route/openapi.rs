@@ -162,7 +162,9 @@ fn headers_of(route: &Route) -> impl Iterator<Item = &'static str> {
     let is_one_memory = route.path == "/v1/memories/{id}" && route.need == Need::Write;
     let if_match = is_one_memory.then_some("IfMatch");
     let resume = (route.path == "/v1/events").then_some("LastEventId");
-    [workspace, agent, idempotency, if_match, resume].into_iter().flatten()
+    let hands_off = matches!(route.id, "make_envelope" | "hand_off");
+    let delivery = hands_off.then_some("Delivery");
+    [workspace, agent, idempotency, if_match, resume, delivery].into_iter().flatten()
 }
 
 fn header_parameters() -> Value {
@@ -177,6 +179,7 @@ fn header_parameters() -> Value {
         "Workspace": header("Memory-Spine-Workspace", "The workspace; `default` if not said.", name, "default"),
         "Agent": header("Memory-Spine-Agent", "The agent that asks; a key that names one decides.", name, "analyst"),
         "IdempotencyKey": header("Idempotency-Key", "Makes a repeated request give the first one's answer, for 24 hours.", "^[ -~]{1,255}$", "order-17-step-3"),
+        "Delivery": header("Memory-Spine-Delivery", "The delivery that the caller works on: what it hands off follows that one's envelope.", "^dlv_[0-7][0-9A-HJKMNP-TV-Z]{25}$", "dlv_01JHX5C3Q8V6YQJ2ZD0M4T7N9R"),
         "IfMatch": header("If-Match", "The version that the caller has read, as in its ETag.", "^\"[0-9]+\"$", "\"1\""),
         "LastEventId": header("Last-Event-ID", "Go on behind this event.", "^[0-9]{1,15}$", "17"),
     })

@@ -5,7 +5,10 @@ use http::Method;
 
 use super::Route;
 use crate::access::Need;
-use crate::operations::{admin, envelopes, events, memories, server};
+use crate::operations::{
+    admin, agents, channels, deliveries, envelopes, events, handoffs, memories, parked, pipelines,
+    receive, server, settle, stream,
+};
 
 const fn get(path: &'static str) -> (Method, &'static str) {
     (Method::GET, path)
@@ -29,7 +32,19 @@ const fn delete(path: &'static str) -> (Method, &'static str) {
 
 /// Every route there is.
 pub fn routes() -> Vec<Route> {
-    [memory_routes(), envelope_routes(), log_routes(), admin_routes(), server_routes()].concat()
+    [
+        memory_routes(),
+        envelope_routes(),
+        delivery_routes(),
+        receiver_routes(),
+        agent_routes(),
+        channel_routes(),
+        parked_routes(),
+        log_routes(),
+        admin_routes(),
+        server_routes(),
+    ]
+    .concat()
 }
 
 #[rustfmt::skip]
@@ -57,9 +72,84 @@ fn envelope_routes() -> Vec<Route> {
         Route::new(get("/v1/envelopes/{id}"), Read, "get_envelope", "Gets an envelope, in its canonical bytes.\n", envelopes::get),
         Route::new(get("/v1/envelopes/{id}/render"), Read, "render_envelope", "Shows an envelope as a model reads it.\n", envelopes::rendering),
         Route::new(get("/v1/envelopes/{id}/lineage"), Read, "get_lineage", "Shows the whole task that an envelope belongs to.\n", envelopes::lineage),
+        Route::new(get("/v1/envelopes/{id}/trace"), Read, "get_trace", "Tells the whole story of a task: envelopes, deliveries, events.\n", envelopes::trace),
         Route::new(get("/v1/envelopes/{id}/verify"), Read, "verify_lineage", "Checks that a lineage is what it was.\nDigests, parents, rules, and what the log noted. ", envelopes::verify),
         Route::new(get("/v1/envelopes/{id}/trimmed"), Read, "get_trimmed", "Tells what is not in an envelope in full.\n", envelopes::trimmed),
         Route::new(get("/v1/envelopes/{id}/explain"), Read, "explain_envelope", "Tells why each memory is or is not in an envelope.\n", envelopes::explain),
+    ]
+}
+
+#[rustfmt::skip]
+fn delivery_routes() -> Vec<Route> {
+    use Need::{Read, Write};
+    vec![
+        Route::new(post("/v1/handoffs"), Write, "hand_off", "Assembles a handoff and sends it, in one step; or many, each by itself.\n", handoffs::hand_off),
+        Route::new(post("/v1/deliveries"), Write, "send_envelopes", "Sends an envelope, or many: all or none.\nAnswers when it is on disk, or when it is as far as `wait` says. ", deliveries::send),
+        Route::new(get("/v1/deliveries"), Read, "list_deliveries", "Lists deliveries.\n", deliveries::list),
+        Route::new(get("/v1/deliveries/{id}"), Read, "get_delivery", "Gets a delivery, now or when it is as far as said.\n", deliveries::get),
+        Route::new(post("/v1/deliveries/{id}/cancel"), Write, "cancel_delivery", "Calls a delivery off, or a whole task.\nWhoever works on it learns at the next heartbeat. ", deliveries::cancel),
+    ]
+}
+
+#[rustfmt::skip]
+fn receiver_routes() -> Vec<Route> {
+    use Need::Write;
+    vec![
+        Route::new(post("/v1/agents/{name}/receive"), Write, "receive_deliveries", "Waits for work and takes it.\n", receive::receive),
+        Route::new(get("/v1/agents/{name}/stream"), Write, "stream_deliveries", "Takes work as it comes, as server-sent events.\n", stream::stream),
+        Route::new(post("/v1/deliveries/{id}/accept"), Write, "accept_delivery", "Takes the work on.\n", settle::accept),
+        Route::new(post("/v1/deliveries/{id}/extend"), Write, "extend_lease", "Says that the receiver is alive.\n", settle::extend),
+        Route::new(post("/v1/deliveries/{id}/progress"), Write, "report_progress", "Says how far the receiver is.\n", settle::progress),
+        Route::new(post("/v1/deliveries/{id}/ack"), Write, "ack_delivery", "Gives the result back, and hands on if there is a `next`: both or neither.\n", settle::ack),
+        Route::new(post("/v1/deliveries/ack"), Write, "ack_deliveries", "Gives many results back, each by itself.\n", settle::ack_many),
+        Route::new(post("/v1/deliveries/{id}/nack"), Write, "nack_delivery", "Gives work back that could not be done.\n", settle::nack),
+        Route::new(post("/v1/deliveries/{id}/reject"), Write, "reject_delivery", "Refuses work for good, or asks back.\n", settle::reject),
+        Route::new(post("/v1/deliveries/{id}/recover"), Write, "recover_references", "Looks up again what a handoff lacks.\nEach memory is its newest version. ", settle::recover),
+    ]
+}
+
+#[rustfmt::skip]
+fn agent_routes() -> Vec<Route> {
+    use Need::{Read, Write};
+    vec![
+        Route::new(get("/v1/agents"), Read, "list_agents", "Lists agents, with their queues and breakers.\n", agents::list),
+        Route::new(get("/v1/agents/{name}"), Read, "get_agent", "Shows an agent, its queue and its breaker.\n", agents::get),
+        Route::new(put("/v1/agents/{name}"), Write, "register_agent", "Sets an agent's options.\nAn agent exists as soon as it is first used. ", agents::register),
+        Route::new(post("/v1/agents/{name}/pause"), Write, "pause_agent", "Gives an agent no work for now.\n", agents::pause),
+        Route::new(post("/v1/agents/{name}/resume"), Write, "resume_agent", "Gives an agent work again.\n", agents::resume),
+        Route::new(get("/v1/agents/{name}/breaker"), Read, "get_breaker", "Shows an agent's circuit breaker.\n", agents::breaker),
+        Route::new(put("/v1/agents/{name}/breaker"), Write, "set_breaker", "Closes an agent's circuit breaker, or holds it open.\n", agents::set_breaker),
+    ]
+}
+
+#[rustfmt::skip]
+fn channel_routes() -> Vec<Route> {
+    use Need::{Read, Write};
+    vec![
+        Route::new(get("/v1/channels"), Read, "list_channels", "Lists channels.\n", channels::list),
+        Route::new(get("/v1/channels/{name}"), Read, "get_channel", "Shows a channel; one that nobody has used is empty.\n", channels::get),
+        Route::new(put("/v1/channels/{name}/subscribers/{agent}"), Write, "subscribe", "Subscribes an agent to a channel.\n", channels::subscribe),
+        Route::new(delete("/v1/channels/{name}/subscribers/{agent}"), Write, "unsubscribe", "Ends a subscription.\n", channels::unsubscribe),
+        Route::new(post("/v1/channels/{name}/publish"), Write, "publish", "Sends an envelope to many, and joins their results if asked.\n", channels::publish),
+        Route::new(get("/v1/publications/{id}"), Read, "get_publication", "Shows a publication, now or when everything is settled.\n", channels::publication),
+        Route::new(get("/v1/pipelines"), Read, "list_pipelines", "Lists pipelines.\n", pipelines::list),
+        Route::new(get("/v1/pipelines/{name}"), Read, "get_pipeline", "Shows a pipeline.\n", pipelines::get),
+        Route::new(put("/v1/pipelines/{name}"), Write, "set_pipeline", "Sets which agent follows which.\n", pipelines::set),
+    ]
+}
+
+#[rustfmt::skip]
+fn parked_routes() -> Vec<Route> {
+    use Need::{Read, Write};
+    vec![
+        Route::new(get("/v1/parked"), Read, "list_parked", "Lists what waits for a person, oldest first.\nA page may be short of what a `reason` leaves out. ", parked::list),
+        Route::new(post("/v1/parked"), Write, "park_envelope", "Sets an envelope aside for a person.\n", parked::park),
+        Route::new(post("/v1/parked/requeue"), Write, "requeue_many", "Tries many again.\n", parked::requeue_many),
+        Route::new(post("/v1/parked/discard"), Write, "discard_many", "Gives many up.\n", parked::discard_many),
+        Route::new(post("/v1/parked/{id}/requeue"), Write, "requeue_delivery", "Tries a delivery again, with the same or another agent.\n", parked::requeue),
+        Route::new(post("/v1/parked/{id}/resend"), Write, "resend_delivery", "Sends an edited handoff in place of a parked one.\n", parked::resend),
+        Route::new(post("/v1/parked/{id}/resolve"), Write, "resolve_delivery", "Gives the result of work that a person did.\n", parked::resolve),
+        Route::new(post("/v1/parked/{id}/discard"), Write, "discard_delivery", "Gives a delivery up.\n", parked::discard),
     ]
 }
 

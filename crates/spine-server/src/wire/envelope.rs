@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use spine_engine::assembly::Explanation;
 use spine_protocol::{
-    AgentName, Constraint, Detail, Digest, Envelope, EnvelopeId, Finding, Gap, MemoryId, ParentRef,
-    Timestamp, Trimmed, Verification, Waiver,
+    AgentName, Constraint, Detail, Digest, Envelope, EnvelopeId, Finding, Format, Gap, MemoryId,
+    ParentRef, Timestamp, Trimmed, Verification, Waiver,
 };
 
+use super::delivery::DeliveryDocument;
+use super::event::EventDocument;
 use crate::problem::{Problem, ProblemKind};
 
 /// An envelope that was made, and the figures of it.
@@ -50,18 +52,18 @@ impl HandoffDocument {
             gaps: envelope.completeness.gaps.clone(),
             trimmed: envelope.trimmed.clone(),
             degraded,
-            envelope: raw(envelope)?,
+            envelope: raw(envelope.canonical_bytes())?,
         })
     }
 }
 
-/// The canonical bytes are JSON already.
-fn raw(envelope: &Envelope) -> Result<Box<RawValue>, Problem> {
+/// Canonical bytes are JSON already.
+pub fn raw(canonical: &[u8]) -> Result<Box<RawValue>, Problem> {
     let unwritable = |error: String| {
-        let said = "the envelope cannot be written: report this, with the request id";
+        let said = "what is stored cannot be written: report this, with the request id";
         Problem::new(ProblemKind::Internal, said).logged(error)
     };
-    let text = std::str::from_utf8(envelope.canonical_bytes());
+    let text = std::str::from_utf8(canonical);
     let text = text.map_err(|error| unwritable(error.to_string()))?.to_owned();
     RawValue::from_string(text).map_err(|error| unwritable(error.to_string()))
 }
@@ -75,6 +77,21 @@ pub struct LineageDocument {
     pub intent: String,
     /// Every envelope, oldest first.
     pub envelopes: Vec<LineageNode>,
+    /// Their deliveries, oldest first.
+    pub deliveries: Vec<DeliveryDocument>,
+}
+
+/// The whole story of a task.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TraceDocument {
+    /// The first envelope.
+    pub root: EnvelopeId,
+    /// Every envelope, oldest first.
+    pub envelopes: Vec<LineageNode>,
+    /// Their deliveries, oldest first.
+    pub deliveries: Vec<DeliveryDocument>,
+    /// Everything that was logged of them, oldest first.
+    pub events: Vec<EventDocument>,
 }
 
 /// One envelope of a lineage, without its memories.
@@ -260,4 +277,27 @@ impl From<Explanation> for ExplanationDocument {
 pub struct EnvelopePath {
     /// Its id.
     pub id: EnvelopeId,
+}
+
+/// A form of rendering.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum FormatWord {
+    /// Markdown.
+    Markdown,
+    /// XML-tagged text.
+    Xml,
+    /// JSON for reading.
+    Json,
+}
+
+impl From<FormatWord> for Format {
+    fn from(word: FormatWord) -> Self {
+        match word {
+            FormatWord::Markdown => Self::Markdown,
+            FormatWord::Xml => Self::Xml,
+            FormatWord::Json => Self::Json,
+        }
+    }
 }

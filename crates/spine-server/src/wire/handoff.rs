@@ -10,13 +10,15 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use spine_engine::assembly::HandoffRequest;
 use spine_protocol::{
-    AgentName, ConstraintName, Decision, Digest, EnvelopeId, ExpectedOutput, Format, MemoryId,
-    NewConstraint, NewHistory, NewWaiver, Priority, Question, ReadError, Scope, StateUpdate,
-    Strategy, Subject, Timestamp, TokenizerName, Traceparent, from_value,
+    AgentName, ConstraintName, Decision, DeliveryId, Digest, EnvelopeId, ExpectedOutput, Format,
+    MemoryId, NewConstraint, NewHistory, NewWaiver, ParseError, Priority, Question, ReadError,
+    Scope, StateUpdate, Strategy, Subject, Timestamp, TokenizerName, Traceparent, from_value,
 };
 use spine_store::ThreadName;
 
 use super::memory::Word;
+use super::one_or_many::Listed;
+use super::send::SendBody;
 use crate::route::Input;
 
 /// A handoff to assemble. Everything but the target and the summary has a default.
@@ -73,8 +75,9 @@ pub struct HandoffBody {
     /// Draw the useful memories from this thread only.
     #[schemars(with = "Option<Word>")]
     pub thread: Option<ThreadName>,
-    /// The envelope that this one follows; none is a new task.
-    pub parent: Option<EnvelopeId>,
+    /// The envelope, or the delivery, that this one follows; none is a new task, unless the header
+    /// `Memory-Spine-Delivery` says where it comes from.
+    pub parent: Option<ParentWord>,
     /// The envelopes that this one joins.
     #[serde(default)]
     pub parents: Vec<EnvelopeId>,
@@ -85,6 +88,51 @@ pub struct HandoffBody {
     pub priority: Priority,
     /// After this moment it is parked, not delivered.
     pub expires_at: Option<Timestamp>,
+    /// Whether this is a task of its own, though it comes out of a delivery. That is on record.
+    #[serde(default)]
+    pub new_task: bool,
+    /// How it is sent, where it is: `POST /v1/handoffs`, `next`, `resend`.
+    pub send: Option<SendBody>,
+}
+
+/// Many handoffs have this name in a body.
+impl Listed for HandoffBody {
+    const LIST: &'static str = "handoffs";
+}
+
+/// What a handoff follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum ParentWord {
+    /// An envelope.
+    Envelope(EnvelopeId),
+    /// A delivery's envelope.
+    Delivery(DeliveryId),
+}
+
+impl TryFrom<String> for ParentWord {
+    type Error = ParseError;
+
+    fn try_from(text: String) -> Result<Self, ParseError> {
+        match text.parse() {
+            Ok(delivery) => Ok(Self::Delivery(delivery)),
+            Err(_) => text.parse().map(Self::Envelope),
+        }
+    }
+}
+
+impl JsonSchema for ParentWord {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ParentWord".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "pattern": "^(env|dlv)_[0-7][0-9A-HJKMNP-TV-Z]{25}$"})
+    }
 }
 
 fn yes() -> bool {
@@ -92,7 +140,7 @@ fn yes() -> bool {
 }
 
 impl HandoffBody {
-    /// As the engine is asked.
+    /// As the engine is asked, without the delivery that it may follow.
     pub fn into_request(self, traceparent: Option<Traceparent>) -> HandoffRequest {
         let mut request = HandoffRequest::new(self.target_agent, self.task_summary);
         request.intent = self.intent;
@@ -112,7 +160,11 @@ impl HandoffBody {
         request.format = self.format.unwrap_or(request.format);
         request.subject = self.subject;
         request.thread = self.thread;
-        request.parents = self.parent.into_iter().chain(self.parents).collect();
+        let parent = self.parent.and_then(|parent| match parent {
+            ParentWord::Envelope(id) => Some(id),
+            ParentWord::Delivery(_) => None,
+        });
+        request.parents = parent.into_iter().chain(self.parents).collect();
         request.max_hops = self.max_hops;
         request.priority = self.priority;
         request.expires_at = self.expires_at;

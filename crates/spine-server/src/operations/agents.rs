@@ -1,0 +1,52 @@
+//! Agents.
+
+use super::check_agent;
+use crate::problem::Problem;
+use crate::route::{Call, Json};
+use crate::wire::agent::{
+    AgentBody, AgentDocument, AgentListDocument, AgentPath, BreakerBody, BreakerDocument,
+};
+
+type Agent = Result<Json<AgentDocument>, Problem>;
+
+pub async fn list(call: Call<(), (), ()>) -> Result<Json<AgentListDocument>, Problem> {
+    let agents = call.app.deliveries.agents(call.caller()).await?;
+    Ok(Json::of(AgentListDocument { agents: agents.into_iter().map(Into::into).collect() }))
+}
+
+pub async fn get(call: Call<AgentPath, (), ()>) -> Agent {
+    Ok(Json::of(call.app.deliveries.agent(call.caller(), &call.path.name).await?.into()))
+}
+
+pub async fn register(call: Call<AgentPath, (), AgentBody>) -> Agent {
+    check_agent(&call.pass, &call.path.name)?;
+    let options = call.body.into_options()?;
+    let (deliveries, caller) = (&call.app.deliveries, &call.pass.caller);
+    Ok(Json::of(deliveries.register(caller, &call.path.name, options).await?.into()))
+}
+
+pub async fn pause(call: Call<AgentPath, (), ()>) -> Agent {
+    set_paused(&call, true).await
+}
+
+pub async fn resume(call: Call<AgentPath, (), ()>) -> Agent {
+    set_paused(&call, false).await
+}
+
+async fn set_paused(call: &Call<AgentPath, (), ()>, paused: bool) -> Agent {
+    check_agent(&call.pass, &call.path.name)?;
+    let (deliveries, caller) = (&call.app.deliveries, call.caller());
+    Ok(Json::of(deliveries.pause(caller, &call.path.name, paused).await?.into()))
+}
+
+pub async fn breaker(call: Call<AgentPath, (), ()>) -> Result<Json<BreakerDocument>, Problem> {
+    let agent = call.app.deliveries.agent(call.caller(), &call.path.name).await?;
+    Ok(Json::of(agent.breaker.into()))
+}
+
+pub async fn set_breaker(call: Call<AgentPath, (), BreakerBody>) -> Agent {
+    check_agent(&call.pass, &call.path.name)?;
+    let (deliveries, caller) = (&call.app.deliveries, &call.pass.caller);
+    let order = call.body.state.into();
+    Ok(Json::of(deliveries.order_breaker(caller, &call.path.name, order).await?.into()))
+}
