@@ -1,5 +1,7 @@
 //! Agents and channels.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
@@ -46,5 +48,14 @@ impl Client {
     /// Sends an envelope to many.
     pub async fn publish(&self, channel: &str, body: &Value) -> Result<Value, ClientError> {
         self.ask(Ask::post(&["channels", channel, "publish"], body)).await
+    }
+    /// A publication, when everything is settled or at the end of the wait.
+    pub async fn publication_when_settled(
+        &self,
+        id: &str,
+        wait: Duration,
+    ) -> Result<Value, ClientError> {
+        let ask = Ask::get(&["publications", id]).query("wait_s", Some(wait.as_secs_f64()));
+        self.ask(ask.waiting(wait)).await
     }
 }

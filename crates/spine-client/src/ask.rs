@@ -54,6 +54,11 @@ impl Ask {
         Self::new(Method::PUT, parts).with_body(body)
     }
 
+    /// To remove something.
+    pub fn delete(parts: &[&str]) -> Self {
+        Self::new(Method::DELETE, parts)
+    }
+
     fn with_body(self, body: &impl Serialize) -> Self {
         // Values of ours always have a form in JSON; one without is an empty body, which the server names.
         self.with_bytes(serde_json::to_vec(body).unwrap_or_default())

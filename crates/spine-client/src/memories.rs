@@ -28,4 +28,8 @@ impl Client {
     pub async fn search(&self, search: &Value) -> Result<Value, ClientError> {
         self.ask(Ask::post(&["memories", "search"], search)).await
     }
+    /// Deletes a memory; a mark stays.
+    pub async fn delete_memory(&self, id: &str) -> Result<Value, ClientError> {
+        self.ask(Ask::delete(&["memories", id])).await
+    }
 }

@@ -49,6 +49,17 @@ impl Client {
         self.pages(ask, "deliveries")
     }
 
+    /// Sets aside what is open of an envelope.
+    pub async fn park(&self, envelope: &str, reason: &str) -> Result<Vec<Delivery>, ClientError> {
+        #[derive(Deserialize)]
+        struct List {
+            deliveries: Vec<Delivery>,
+        }
+        let body = json!({"envelope_id": envelope, "reason": reason});
+        let list: List = self.ask(Ask::post(&["parked"], &body)).await?;
+        Ok(list.deliveries)
+    }
+
     /// Tries one again.
     pub async fn requeue(&self, id: &str, body: &Value) -> Result<Delivery, ClientError> {
         self.ask(Ask::post(&["parked", id, "requeue"], body)).await

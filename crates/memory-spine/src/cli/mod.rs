@@ -1,12 +1,31 @@
 //! The command line.
 
+mod connection;
+mod handoff;
+mod memory;
+mod operate;
+mod play;
+
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use connection::Connection;
+pub use handoff::{Handoff, OfEnvelope, Receive, Settle, Until};
+pub use memory::{Export, Import, Search, Store};
+pub use operate::{Agents, AgentsStep, BreakerAction, Health, Many, Parked, ParkedStep, Which};
+pub use play::{Bench, Demo, DemoAgent, Load};
+
+const DURATION_MAX: Duration = Duration::from_secs(60 * 60);
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done · 1 failed · 2 not understood · 3 not found · 4 refused by the server · 5 server not reached ·
+6 nothing came in time";
+
 /// One durable memory for a team of AI agents, and a reliable way to hand work to each other.
 #[derive(Debug, Parser)]
-#[command(name = "memory-spine", version, arg_required_else_help = true)]
+#[command(name = "memory-spine", version, arg_required_else_help = true, after_help = EXIT_CODES)]
 pub struct Cli {
     /// The file of settings; memory-spine.toml in this folder if not said and there is one.
     #[arg(long, global = true, value_name = "FILE")]
@@ -24,6 +43,35 @@ pub struct Cli {
 pub enum Task {
     /// Serves until it is told to stop.
     Serve(Serve),
+    /// Plays a chain of four agents with a crash, a gap, an open breaker and a broadcast, on a server of its own.
+    Demo(Demo),
+    #[command(hide = true)]
+    DemoAgent(DemoAgent),
+    /// Stores a memory.
+    Store(Store),
+    /// Finds memories by words and by meaning.
+    Search(Search),
+    /// Assembles a handoff and sends it.
+    Handoff(Handoff),
+    /// Takes one delivery, shows what is to be read, and settles it.
+    Receive(Receive),
+    /// Shows a task as a tree: what each hop added, trimmed, waived and lacks, and how it was delivered.
+    Trace(OfEnvelope),
+    /// Checks that nothing of a task was altered.
+    Verify(OfEnvelope),
+    /// What waits for a person: list, show, requeue, resolve, discard.
+    Parked(Parked),
+    /// Agents: list, breaker, pause, resume.
+    Agents(Agents),
+    /// Shows queues, breakers and parked work, and says what needs a look.
+    Health(Health),
+    /// Writes a workspace's memories and envelopes down, as JSON Lines.
+    Export(Export),
+    /// Takes in what `export` wrote.
+    Import(Import),
+    /// Measures.
+    #[command(subcommand)]
+    Bench(Bench),
     /// Prints every setting, and where each comes from.
     Config(ShowConfig),
     /// API keys: from a running server, or from the data folder when none runs.
@@ -33,6 +81,27 @@ pub enum Task {
     Backup(Backup),
     /// Checks the installation and says what to do.
     Doctor,
+    /// Prints what a shell completes this command by.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// A length of time with its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.parse().map_err(|_| "expected such as 60s, 2m or 1500ms")?;
+    let seconds = match unit {
+        "ms" => number / 1e3,
+        "s" | "" => number,
+        "m" => number * 60.0,
+        _ => return Err("expected the unit ms, s or m".to_owned()),
+    };
+    let length = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    let fits = length > Duration::ZERO && length <= DURATION_MAX;
+    if fits { Ok(length) } else { Err("expected more than nothing, and at most 60m".to_owned()) }
 }
 
 /// Serving.
