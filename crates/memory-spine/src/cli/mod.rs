@@ -45,8 +45,27 @@ pub enum Task {
     Serve(Serve),
     /// Plays a chain of four agents with a crash, a gap, an open breaker and a broadcast, on a server of its own.
     Demo(Demo),
-    #[command(hide = true)]
-    DemoAgent(DemoAgent),
+    #[command(flatten)]
+    OnServer(Box<OnServer>),
+    /// Prints every setting, and where each comes from.
+    Config(ShowConfig),
+    /// API keys: from a running server, or from the data folder when none runs.
+    #[command(subcommand)]
+    Keys(Keys),
+    /// Copies the store into a new file, also while it is being served.
+    Backup(Backup),
+    /// Checks the installation and says what to do.
+    Doctor,
+    /// Prints what a shell completes this command by.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What is asked of a server, and needs no settings of one.
+#[derive(Debug, Subcommand)]
+pub enum OnServer {
     /// Stores a memory.
     Store(Store),
     /// Finds memories by words and by meaning.
@@ -72,20 +91,9 @@ pub enum Task {
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
-    /// Prints every setting, and where each comes from.
-    Config(ShowConfig),
-    /// API keys: from a running server, or from the data folder when none runs.
-    #[command(subcommand)]
-    Keys(Keys),
-    /// Copies the store into a new file, also while it is being served.
-    Backup(Backup),
-    /// Checks the installation and says what to do.
-    Doctor,
-    /// Prints what a shell completes this command by.
-    Completions {
-        /// Which shell.
-        shell: clap_complete::Shell,
-    },
+    #[command(hide = true)]
+    /// One agent of the demonstration.
+    DemoAgent(DemoAgent),
 }
 
 /// A length of time with its unit.

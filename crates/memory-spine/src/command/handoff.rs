@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use spine_client::{Client, Delivery, Handoff as Assembled, Sent, State};
 
+use super::Failure;
+use super::body::{json_or_text, with, without_nulls};
 use super::failure::Exit;
-use super::memory::without_nulls;
-use super::{Failure, json_or_text};
 use crate::cli::{Handoff, Until};
 use crate::terminal::{Screen, foreign, foreign_line};
 
@@ -15,11 +15,11 @@ const LINE_CHARS_MAX: usize = 160;
 pub async fn hand_off(arguments: &Handoff) -> Result<(), Failure> {
     let client = arguments.connection.client()?;
     let screen = Screen::new(arguments.connection.json);
-    let mut body = body(arguments)?;
+    let body = body(arguments)?;
     if arguments.no_send {
         return preview(&client, screen, &body).await;
     }
-    body["send"] = send(arguments);
+    let body = with(body, "send", send(arguments));
     let sent = client.hand_off(&body, None).await?;
     screen.show(&sent, |screen| show_sent(screen, &sent));
     awaited(arguments.wait, &sent.delivery)

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use spine_client::Memory;
 
 use super::Failure;
+use super::body::without_nulls;
 use crate::cli::{Search, Store};
 use crate::terminal::{Screen, Tone, foreign_line};
 
@@ -28,12 +29,6 @@ fn body(arguments: &Store, content: &str) -> Value {
         "tags": arguments.tags, "priority": arguments.priority, "pinned": arguments.pin,
         "thread": arguments.thread, "subject": arguments.subject, "ttl": arguments.ttl,
     }))
-}
-
-/// What was not said is not sent: the server's defaults hold.
-pub fn without_nulls(value: Value) -> Value {
-    let Value::Object(members) = value else { return value };
-    members.into_iter().filter(|(_, value)| !value.is_null()).collect()
 }
 
 fn stored_line(stored: &Memory) -> String {

@@ -3,6 +3,7 @@
 mod agents;
 mod backup;
 mod bench;
+mod body;
 mod demo;
 mod doctor;
 mod failure;
@@ -19,9 +20,8 @@ mod transfer;
 use std::path::Path;
 
 use clap::CommandFactory;
-use serde_json::Value;
 
-use crate::cli::{Bench, Cli, Task};
+use crate::cli::{Bench, Cli, OnServer, Task};
 use crate::config::{Config, ConfigError, Layers};
 
 pub use failure::Failure;
@@ -31,58 +31,43 @@ const FILE_VARIABLE: &str = "MEMORY_SPINE_CONFIG";
 
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<(), Failure> {
-    if let Task::Completions { shell } = cli.task {
-        return complete(shell);
-    }
-    if let Some(done) = run_on_server(&cli) {
-        return done;
-    }
-    let layers = layers(&cli)?;
     match &cli.task {
-        Task::Serve(_) => serve::serve(&Config::from_layers(&layers)?),
-        Task::Config(arguments) => show_config::show(&layers, arguments),
-        Task::Keys(keys) => keys::run(&Config::from_layers(&layers)?, keys),
-        Task::Backup(arguments) => backup::backup(&Config::from_layers(&layers)?, arguments),
+        Task::OnServer(task) => ask_server(task),
         Task::Demo(arguments) => demo::play(arguments, cli.data.as_deref()),
-        _ => doctor::examine(&layers),
+        Task::Completions { shell } => complete(*shell),
+        Task::Serve(_) => serve::serve(&Config::from_layers(&layers(&cli)?)?),
+        Task::Config(arguments) => show_config::show(&layers(&cli)?, arguments),
+        Task::Keys(keys) => keys::run(&Config::from_layers(&layers(&cli)?)?, keys),
+        Task::Backup(arguments) => backup::backup(&Config::from_layers(&layers(&cli)?)?, arguments),
+        Task::Doctor => doctor::examine(&layers(&cli)?),
     }
 }
 
-/// The commands that ask a server, and need no settings of one.
-fn run_on_server(cli: &Cli) -> Option<Result<(), Failure>> {
-    let work = async {
-        Some(match &cli.task {
-            Task::Store(arguments) => memory::store(arguments).await,
-            Task::Search(arguments) => memory::search(arguments).await,
-            Task::Handoff(arguments) => handoff::hand_off(arguments).await,
-            Task::Receive(arguments) => receive::receive(arguments).await,
-            Task::Trace(arguments) => trace::trace(arguments).await,
-            Task::Verify(arguments) => trace::verify(arguments).await,
-            Task::Parked(arguments) => parked::review(arguments).await,
-            Task::Agents(arguments) => agents::run(arguments).await,
-            Task::Health(arguments) => agents::health(arguments).await,
-            Task::Export(arguments) => transfer::export(arguments).await,
-            Task::Import(arguments) => transfer::import(arguments).await,
-            Task::DemoAgent(arguments) => demo::act(arguments).await,
-            Task::Bench(Bench::Load(arguments)) => bench::load(arguments).await,
-            _ => return None,
-        })
-    };
-    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(work),
-        Err(error) => Some(Err(error.into())),
-    }
+fn ask_server(task: &OnServer) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match task {
+            OnServer::Store(arguments) => memory::store(arguments).await,
+            OnServer::Search(arguments) => memory::search(arguments).await,
+            OnServer::Handoff(arguments) => handoff::hand_off(arguments).await,
+            OnServer::Receive(arguments) => receive::receive(arguments).await,
+            OnServer::Trace(arguments) => trace::trace(arguments).await,
+            OnServer::Verify(arguments) => trace::verify(arguments).await,
+            OnServer::Parked(arguments) => parked::review(arguments).await,
+            OnServer::Agents(arguments) => agents::run(arguments).await,
+            OnServer::Health(arguments) => agents::health(arguments).await,
+            OnServer::Export(arguments) => transfer::export(arguments).await,
+            OnServer::Import(arguments) => transfer::import(arguments).await,
+            OnServer::Bench(Bench::Load(arguments)) => bench::load(arguments).await,
+            OnServer::DemoAgent(arguments) => demo::act(arguments).await,
+        }
+    })
 }
 
 fn complete(shell: clap_complete::Shell) -> Result<(), Failure> {
     let mut command = Cli::command();
     clap_complete::generate(shell, &mut command, "memory-spine", &mut std::io::stdout());
     Ok(())
-}
-
-/// What was typed, as JSON if it is.
-fn json_or_text(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
 fn layers(cli: &Cli) -> Result<Layers, ConfigError> {

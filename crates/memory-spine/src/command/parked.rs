@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use spine_client::{Client, Delivery, ParkedFilter, Review};
 
+use super::Failure;
+use super::body::{json_or_text, with, without_nulls};
 use super::failure::Exit;
-use super::memory::without_nulls;
 use super::trace::story;
-use super::{Failure, json_or_text};
 use crate::cli::{Many, Parked, ParkedStep, Which};
 use crate::terminal::{Screen, Table, foreign, foreign_line};
 
@@ -122,7 +122,7 @@ async fn by_filter(
     step: &str,
     which: &Which,
     many: &Many,
-    mut body: Value,
+    body: Value,
 ) -> Result<(), Failure> {
     let filter = filter(which);
     let is_all = [&which.target, &which.reason, &which.since, &which.until]
@@ -132,9 +132,8 @@ async fn by_filter(
         let said = "name deliveries, a filter such as --target AGENT, or --all; --dry-run shows which ones it would be";
         return Err(Failure::new(Exit::Usage, said));
     }
-    body["filter"] = serde_json::to_value(&filter)?;
-    body["dry_run"] = json!(many.dry_run);
-    body["max"] = json!(many.max);
+    let body = with(body, "filter", serde_json::to_value(&filter)?);
+    let body = with(with(body, "dry_run", many.dry_run), "max", many.max);
     let review = client.review_many(step, &body).await?;
     screen.show(&review, |screen| show_review(screen, step, &review));
     Ok(())

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::json;
 use spine_client::{Client, Delivery, Received};
 
+use super::Failure;
+use super::body::{json_or_text, without_nulls};
 use super::failure::Exit;
-use super::memory::without_nulls;
-use super::{Failure, json_or_text};
 use crate::cli::{Receive, Settle};
 use crate::terminal::{Screen, foreign};
 

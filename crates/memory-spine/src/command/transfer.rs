@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use spine_client::{Ask, Client, ClientError};
 
 use super::Failure;
-use super::memory::without_nulls;
+use super::body::{with, without_nulls};
 use crate::cli::{Export, Import};
 use crate::terminal::{Progress, Screen};
 
@@ -250,7 +250,7 @@ fn stored_again(memory: &Value) -> Option<Value> {
         if left <= 0 {
             return None;
         }
-        body["ttl"] = json!(left as f64 / 1e3);
+        body = with(body, "ttl", left as f64 / 1e3);
     }
     Some(without_nulls(body))
 }

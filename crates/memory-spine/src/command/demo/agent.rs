@@ -8,6 +8,7 @@ use spine_client::{Client, ClientOptions, Received};
 use super::cast;
 use crate::cli::DemoAgent;
 use crate::command::Failure;
+use crate::command::body::with;
 
 const WAIT_S: f64 = 20.0;
 /// Short, so that a crash is noticed within the play.
@@ -34,7 +35,7 @@ pub async fn act(arguments: &DemoAgent) -> Result<(), Failure> {
 async fn take(client: &Client, name: &str, is_held: bool) -> Result<Received, Failure> {
     let mut body = json!({"wait_s": WAIT_S, "accept": true, "holder": format!("process {}", std::process::id())});
     if is_held {
-        body["lease_s"] = json!(HELD_LEASE_S);
+        body = with(body, "lease_s", HELD_LEASE_S);
     }
     let received = client.receive(name, &body).await?.into_iter().next();
     received.ok_or_else(|| format!("nothing came for {name}").into())
@@ -53,13 +54,14 @@ async fn work(client: &Client, name: &str, received: &Received) -> Result<(), Fa
     let mut result = json!({"by": name, "constraints_kept": constraints(&received.envelope)});
     if !part.finding.is_empty() {
         let memory = json!({"content": part.finding, "kind": "note", "tags": ["gateway"]});
-        result["memory"] = json!(client.store(&memory).await?.id);
+        result = with(result, "memory", client.store(&memory).await?.id.to_string());
     }
     let mut body = json!({"lease": received.lease, "result": result, "action": part.action});
     if let Some((target, summary)) = part.next {
         let memory = result.get("memory").cloned().unwrap_or_default();
-        body["next"] =
+        let next =
             json!({"target_agent": target, "task_summary": summary, "memory_refs": [memory]});
+        body = with(body, "next", next);
     }
     client.ack(&received.delivery.id.to_string(), &body).await?;
     Ok(())
