@@ -49,7 +49,10 @@ const BENCHMARKS: &[Benchmark] = &[
 /// The benchmarks there are.
 pub fn list() -> String {
     let lines = BENCHMARKS.iter().map(|bench| format!("  {:<12} {}", bench.name, bench.shows));
-    format!("cargo xtask bench NAME, with NAME one of\n{}", lines.collect::<Vec<_>>().join("\n"))
+    let peers =
+        format!("  {:<12} {}", "peers", "the same load on Redis Streams, and the ratio: [SECONDS]");
+    let lines: Vec<String> = lines.chain([peers]).collect();
+    format!("cargo xtask bench NAME, with NAME one of\n{}", lines.join("\n"))
 }
 
 /// Runs one, with the rest of the arguments.

@@ -3,6 +3,7 @@
 mod bench;
 mod command;
 mod dashboard;
+mod peers;
 mod python;
 mod schemathesis;
 mod sdk;
@@ -16,7 +17,8 @@ use command::Failure;
 const USAGE: &str = "\
 cargo xtask test          formatting, lints and every test, with the time of each suite
 cargo xtask soak          the same tests with larger numbers
-cargo xtask run [DIR]     builds and starts the server on 127.0.0.1:8788, with its data in target/run or DIR
+cargo xtask run           builds the server, starts it on 127.0.0.1:8788, plays the demonstration and leaves it up
+cargo xtask run DIR       the same without the play, with the data in DIR
 cargo xtask bench NAME    a benchmark; without a name, the list of them";
 
 fn main() -> ExitCode {
@@ -25,8 +27,9 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["test"] => suites::run_all(suites::Scale::Normal),
         ["soak"] => suites::run_all(suites::Scale::Soak),
-        ["run"] => serve::run_server(None),
-        ["run", data] => serve::run_server(Some(data)),
+        ["run"] => serve::run_demo(),
+        ["run", data] => serve::run_server(data),
+        ["bench", "peers", rest @ ..] => peers::compare(rest),
         ["bench", name, rest @ ..] => bench::run_one(name, rest),
         ["bench"] => Err(Failure::new(bench::list())),
         _ => Err(Failure::new(USAGE)),

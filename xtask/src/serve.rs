@@ -1,13 +1,31 @@
 //! `cargo xtask run`: the server, built and started.
 
-use std::path::PathBuf;
+use std::path::Path;
 
-use crate::command::{Failure, cargo, run, workspace};
+use crate::command::{Failure, cargo, run, target_folder};
 use crate::dashboard;
 
-/// Serves until it is stopped by Ctrl-C.
-pub fn run_server(data: Option<&str>) -> Result<(), Failure> {
+const ADDRESS: &str = "127.0.0.1:8788";
+
+/// Plays the demonstration on a new server and leaves it up until Ctrl-C.
+pub fn run_demo() -> Result<(), Failure> {
+    let data = target_folder()?.join("run");
+    if data.exists() {
+        let said = |error| Failure::new(format!("{}: {error}", data.display()));
+        std::fs::remove_dir_all(&data).map_err(said)?;
+    }
     dashboard::build()?;
-    let data = data.map_or_else(|| workspace().join("target/run"), PathBuf::from);
-    run(cargo(&["run", "--package", "memory-spine", "--", "serve", "--data"]).arg(data))
+    run(memory_spine(&data).args(["demo", "--listen", ADDRESS]))
+}
+
+/// Serves the data of a folder until Ctrl-C.
+pub fn run_server(data: &str) -> Result<(), Failure> {
+    dashboard::build()?;
+    run(memory_spine(Path::new(data)).args(["serve", "--listen", ADDRESS]))
+}
+
+fn memory_spine(data: &Path) -> std::process::Command {
+    let mut command = cargo(&["run", "--quiet", "--package", "memory-spine", "--", "--data"]);
+    command.arg(data);
+    command
 }

@@ -6,6 +6,7 @@ mod config;
 mod house;
 mod housekeeping;
 mod logging;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -21,8 +22,8 @@ pub fn main() -> ExitCode {
     match command::run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("memory-spine: {failure}");
-            ExitCode::FAILURE
+            eprintln!("memory-spine: {}", terminal::foreign(&failure.to_string()));
+            failure.exit_code()
         }
     }
 }

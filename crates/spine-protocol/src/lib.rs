@@ -34,7 +34,7 @@ pub use envelope::*;
 pub use id::{DeliveryId, EnvelopeId, MemoryId, PublicationId};
 pub use name::{AgentName, ConstraintName, Subject, Traceparent, WorkspaceName};
 pub use read::{ReadError, digest_of, from_value};
-pub use render::{Part, Piece, memory_piece, pieces, render};
+pub use render::{Part, Piece, inert, inline, is_hidden, memory_piece, pieces, render};
 pub use schema::schema;
 pub use seal::{Packing, SealError, Unsealed};
 pub use string_type::ParseError;

@@ -1,32 +1,73 @@
 //! What each command does.
 
+mod agents;
 mod backup;
+mod bench;
+mod body;
+mod demo;
 mod doctor;
+mod failure;
+mod handoff;
 mod keys;
+mod memory;
+mod parked;
+mod receive;
 mod serve;
 mod show_config;
+mod trace;
+mod transfer;
 
 use std::path::Path;
 
-use crate::cli::{Cli, Task};
+use clap::CommandFactory;
+
+use crate::cli::{Bench, Cli, OnServer, Task};
 use crate::config::{Config, ConfigError, Layers};
 
-/// Why a command did not succeed: a line for the person who typed it.
-pub type Failure = Box<dyn std::error::Error>;
+pub use failure::Failure;
 
 const FILE: &str = "memory-spine.toml";
 const FILE_VARIABLE: &str = "MEMORY_SPINE_CONFIG";
 
 /// Runs a command.
 pub fn run(cli: Cli) -> Result<(), Failure> {
-    let layers = layers(&cli)?;
     match &cli.task {
-        Task::Serve(_) => serve::serve(&Config::from_layers(&layers)?),
-        Task::Config(arguments) => show_config::show(&layers, arguments),
-        Task::Keys(keys) => keys::run(&Config::from_layers(&layers)?, keys),
-        Task::Backup(arguments) => backup::backup(&Config::from_layers(&layers)?, arguments),
-        Task::Doctor => doctor::examine(&layers),
+        Task::OnServer(task) => ask_server(task),
+        Task::Demo(arguments) => demo::play(arguments, cli.data.as_deref()),
+        Task::Completions { shell } => complete(*shell),
+        Task::Serve(_) => serve::serve(&Config::from_layers(&layers(&cli)?)?),
+        Task::Config(arguments) => show_config::show(&layers(&cli)?, arguments),
+        Task::Keys(keys) => keys::run(&Config::from_layers(&layers(&cli)?)?, keys),
+        Task::Backup(arguments) => backup::backup(&Config::from_layers(&layers(&cli)?)?, arguments),
+        Task::Doctor => doctor::examine(&layers(&cli)?),
     }
+}
+
+fn ask_server(task: &OnServer) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match task {
+            OnServer::Store(arguments) => memory::store(arguments).await,
+            OnServer::Search(arguments) => memory::search(arguments).await,
+            OnServer::Handoff(arguments) => handoff::hand_off(arguments).await,
+            OnServer::Receive(arguments) => receive::receive(arguments).await,
+            OnServer::Trace(arguments) => trace::trace(arguments).await,
+            OnServer::Verify(arguments) => trace::verify(arguments).await,
+            OnServer::Parked(arguments) => parked::review(arguments).await,
+            OnServer::Agents(arguments) => agents::run(arguments).await,
+            OnServer::Health(arguments) => agents::health(arguments).await,
+            OnServer::Export(arguments) => transfer::export(arguments).await,
+            OnServer::Import(arguments) => transfer::import(arguments).await,
+            OnServer::Bench(Bench::Load(arguments)) => bench::load(arguments).await,
+            OnServer::DemoAgent(arguments) => demo::act(arguments).await,
+        }
+    })
+}
+
+fn complete(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut command = Cli::command();
+    clap_complete::generate(shell, &mut command, "memory-spine", &mut std::io::stdout());
+    Ok(())
 }
 
 fn layers(cli: &Cli) -> Result<Layers, ConfigError> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The text with every character that hides, reorders or breaks lines shown as its code point. Line ends become
 /// `\n`: a reader of Markdown takes a lone `\r` for one, too.
-pub(super) fn inert(text: &str) -> String {
+pub fn inert(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -20,7 +20,7 @@ pub(super) fn inert(text: &str) -> String {
 }
 
 /// On one line, for titles, names and steps.
-pub(super) fn inline(text: &str) -> String {
+pub fn inline(text: &str) -> String {
     inert(text.trim()).replace('\n', " ⏎ ").replace('\t', " ")
 }
 
@@ -36,7 +36,8 @@ pub(super) fn inert_value(value: &Value) -> Value {
     }
 }
 
-fn is_hidden(c: char) -> bool {
+/// Whether a character hides, reorders or steers what is shown.
+pub fn is_hidden(c: char) -> bool {
     c.is_control() || is_bidirectional_control(c) || is_invisible(c)
 }
 

@@ -15,6 +15,8 @@ use crate::envelope::{Body, Format, PackedMemory};
 use crate::read::ReadError;
 use view::{MemoryView, View};
 
+pub use inert::{inert, inline, is_hidden};
+
 /// Which part of a rendering a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {

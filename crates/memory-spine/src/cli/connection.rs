@@ -1,0 +1,39 @@
+//! How the server is reached, and how its answers are shown.
+
+use clap::Args;
+use spine_client::{Client, ClientError, ClientOptions};
+
+/// Where the server is, who asks, and how answers are shown.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Connection")]
+pub struct Connection {
+    /// Where the server is [MEMORY_SPINE_ENDPOINT, else http://127.0.0.1:8788].
+    #[arg(long, global = true, value_name = "URL")]
+    pub endpoint: Option<String>,
+    /// The API key; better in MEMORY_SPINE_API_KEY, where others do not see it.
+    #[arg(long, global = true, value_name = "KEY")]
+    pub api_key: Option<String>,
+    /// The workspace [MEMORY_SPINE_WORKSPACE].
+    #[arg(long, global = true, value_name = "NAME")]
+    pub workspace: Option<String>,
+    /// The agent that you speak as [MEMORY_SPINE_AGENT].
+    #[arg(long = "as", global = true, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// JSON for scripts, as the server answers.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+impl Connection {
+    /// A client; what is not said comes from the environment.
+    pub fn client(&self) -> Result<Client, ClientError> {
+        let given = ClientOptions::from_environment();
+        Client::new(ClientOptions {
+            endpoint: self.endpoint.clone().unwrap_or(given.endpoint),
+            api_key: self.api_key.clone().or(given.api_key),
+            workspace: self.workspace.clone().or(given.workspace),
+            agent: self.agent.clone().or(given.agent),
+            timeout: given.timeout,
+        })
+    }
+}

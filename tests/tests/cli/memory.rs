@@ -1,0 +1,47 @@
+//! Storing and finding.
+
+use expect_test::{Expect, expect};
+
+use crate::program::House;
+
+fn check(house: &House, arguments: &[&str], expect: Expect) {
+    expect.assert_eq(&house.run(arguments).shown());
+}
+
+#[test]
+fn memories_are_stored_and_found() {
+    let house = House::open();
+    let text = "The gateway takes 100 requests a second.";
+    check(&house, &["store", text, "--title", "Limit", "--tag", "api"], expect![[]]);
+    check(&house, &["store", text, "--title", "Limit", "--tag", "api"], expect![[]]);
+    let piped = house.run_with(&["store"], "Retries need an Idempotency-Key.\n");
+    expect![[]].assert_eq(&piped.shown());
+    check(&house, &["search", "requests a second", "--limit", "1"], expect![[]]);
+    check(&house, &["search", "requests", "--tag", "none"], expect![[]]);
+    check(&house, &["store", "another", "--json"], expect![[]]);
+    check(&house, &["search", "gateway", "--limit", "1", "--json"], expect![[]]);
+}
+
+/// A text that clears the screen, sets the title and turns letters round, in a memory and in JSON.
+#[test]
+fn a_hostile_text_is_inert() {
+    let house = House::open();
+    let hostile = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m red \u{202e}txt.exe\rover";
+    assert_eq!(house.run_with(&["store", "-", "--title", hostile], hostile).code, 0);
+    let envelope = house.hand_off(&["coder", "Use ms-1.", "--as", "analyst"]);
+    let looks: [&[&str]; 6] = [
+        &["search", "red"],
+        &["search", "red", "--json"],
+        &["trace", &envelope],
+        &["handoff", "coder", hostile, "--no-send", "--as", "analyst"],
+        &["receive", "coder", "--wait", "1"],
+        &["trace", hostile],
+    ];
+    for look in looks {
+        let ran = house.run(look);
+        let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        let found = ran.out.chars().chain(ran.err.chars()).find(|c| steers(*c));
+        assert_eq!(found, None, "{look:?} printed {:?}", ran.out + &ran.err);
+    }
+    check(&house, &["search", "red"], expect![[]]);
+}
