@@ -34,7 +34,8 @@ fn work_is_handed_over_received_and_traced() {
         dlv_… to coder: pending
           envelope env_…  hop 1 · 2 memories · 212 tokens · completeness 50 % · 0 trimmed
           missing ms-9: not_found
-    "#]].assert_eq(&sent.shown());
+    "#]]
+    .assert_eq(&sent.shown());
     let received = house.run(&["receive", "coder", "--wait", "5"]);
     expect![[r#"
         exit 0
@@ -89,7 +90,8 @@ fn work_is_handed_over_received_and_traced() {
           memory-spine receive coder --delivery dlv_… --lease TOKEN --ack RESULT
           memory-spine receive coder --delivery dlv_… --lease TOKEN --nack REASON
           memory-spine receive coder --delivery dlv_… --lease TOKEN --reject REASON
-    "#]].assert_eq(&received.shown());
+    "#]]
+    .assert_eq(&received.shown());
     let word = |flag: &str| {
         let mut words = received.out.split_whitespace().skip_while(|word| *word != flag);
         words.nth(1).unwrap().to_owned()
@@ -101,13 +103,15 @@ fn work_is_handed_over_received_and_traced() {
         exit 0
         --- out
         dlv_… is done
-    "#]].assert_eq(&done.shown());
+    "#]]
+    .assert_eq(&done.shown());
     let late = house.run(&[&settle[..], &["--nack", "too late"]].concat());
     expect![[r#"
         exit 4
         --- err
         memory-spine: dlv_… is done already: nothing more can happen to it
-    "#]].assert_eq(&late.shown());
+    "#]]
+    .assert_eq(&late.shown());
     let envelope = sent.out.split_whitespace().find(|word| word.starts_with("env_")).unwrap();
     let next = ["handoff", "reviewer", "Review it.", "--parent", envelope, "--as", "coder"];
     assert_eq!(house.run(&[&next[..], &["--waive", "tries=three are enough"]].concat()).code, 0);
@@ -127,12 +131,14 @@ fn work_is_handed_over_received_and_traced() {
               waives tries (three are enough)
               lacks ms-9 (not_found)
               dlv_… to reviewer: pending
-    "#]].assert_eq(&house.run(&["trace", envelope]).shown());
+    "#]]
+    .assert_eq(&house.run(&["trace", envelope]).shown());
     expect![[r#"
         exit 0
         --- out
         2 envelopes: intact
-    "#]].assert_eq(&house.run(&["verify", envelope]).shown());
+    "#]]
+    .assert_eq(&house.run(&["verify", envelope]).shown());
     let trace = house.json(&["trace", envelope]);
     assert_eq!(trace["envelopes"].as_array().unwrap().len(), 2);
     assert_eq!(trace["deliveries"][0]["state"], "done");
@@ -149,7 +155,8 @@ fn a_command_does_the_work() {
         exit 0
         --- out
         dlv_… is done
-    "#]].assert_eq(&done.shown());
+    "#]]
+    .assert_eq(&done.shown());
     assert_eq!(house.json(&["trace", &envelope])["deliveries"][0]["result"], 2);
 
     let envelope = house.hand_off(&["coder", "Fail.", "--as", "analyst"]);
@@ -158,7 +165,8 @@ fn a_command_does_the_work() {
         exit 1
         --- err
         memory-spine: `exit 3` ended with exit status: 3: dlv_… was given back and is tried again
-    "#]].assert_eq(&failed.shown());
+    "#]]
+    .assert_eq(&failed.shown());
     assert_eq!(
         house.json(&["trace", &envelope])["deliveries"][0]["attempts"][0]["outcome"],
         "nacked"
@@ -188,7 +196,8 @@ fn a_sender_can_wait() {
             dlv_… to coder: done
               envelope env_…  hop 1 · 2 memories · 152 tokens · completeness 100 % · 0 trimmed
               result "done"
-        "#]].assert_eq(&house.run(&wait).shown());
+        "#]]
+        .assert_eq(&house.run(&wait).shown());
         assert_eq!(worker.join().unwrap().code, 0);
     });
 }

@@ -12,34 +12,54 @@ fn check(house: &House, arguments: &[&str], expect: Expect) {
 fn memories_are_stored_and_found() {
     let house = House::open();
     let text = "The gateway takes 100 requests a second.";
-    check(&house, &["store", text, "--title", "Limit", "--tag", "api"], expect![[r#"
+    check(
+        &house,
+        &["store", text, "--title", "Limit", "--tag", "api"],
+        expect![[r#"
         exit 0
         --- out
         ms-1 stored
-    "#]]);
-    check(&house, &["store", text, "--title", "Limit", "--tag", "api"], expect![[r#"
+    "#]],
+    );
+    check(
+        &house,
+        &["store", text, "--title", "Limit", "--tag", "api"],
+        expect![[r#"
         exit 0
         --- out
         ms-1 was there already: nothing new was stored
-    "#]]);
+    "#]],
+    );
     let piped = house.run_with(&["store"], "Retries need an Idempotency-Key.\n");
     expect![[r#"
         exit 0
         --- out
         ms-2 stored
-    "#]].assert_eq(&piped.shown());
-    check(&house, &["search", "requests a second", "--limit", "1"], expect![[r#"
+    "#]]
+    .assert_eq(&piped.shown());
+    check(
+        &house,
+        &["search", "requests a second", "--limit", "1"],
+        expect![[r#"
         exit 0
         --- out
         ms-1  SCORE  Limit
             The gateway takes 100 requests a second.
-    "#]]);
-    check(&house, &["search", "requests", "--tag", "none"], expect![[r#"
+    "#]],
+    );
+    check(
+        &house,
+        &["search", "requests", "--tag", "none"],
+        expect![[r#"
         exit 0
         --- out
         nothing was found
-    "#]]);
-    check(&house, &["store", "another", "--json"], expect![[r#"
+    "#]],
+    );
+    check(
+        &house,
+        &["store", "another", "--json"],
+        expect![[r#"
         exit 0
         --- out
         {
@@ -62,8 +82,12 @@ fn memories_are_stored_and_found() {
           "thread": null,
           "updated_at": "TIME"
         }
-    "#]]);
-    check(&house, &["search", "gateway", "--limit", "1", "--json"], expect![[r#"
+    "#]],
+    );
+    check(
+        &house,
+        &["search", "gateway", "--limit", "1", "--json"],
+        expect![[r#"
         exit 0
         --- out
         {
@@ -96,7 +120,8 @@ fn memories_are_stored_and_found() {
             }
           ]
         }
-    "#]]);
+    "#]],
+    );
 }
 
 /// A text that clears the screen, sets the title and turns letters round, in a memory and in JSON.
@@ -120,10 +145,14 @@ fn a_hostile_text_is_inert() {
         let found = ran.out.chars().chain(ran.err.chars()).find(|c| steers(*c));
         assert_eq!(found, None, "{look:?} printed {:?}", ran.out + &ran.err);
     }
-    check(&house, &["search", "red"], expect![[r#"
+    check(
+        &house,
+        &["search", "red"],
+        expect![[r#"
         exit 0
         --- out
         ms-1  SCORE  ⟨U+001B⟩[2J⟨U+001B⟩]0;owned⟨U+0007⟩⟨U+009B⟩31m red ⟨U+202E⟩txt.exe ⏎ over
             ⟨U+001B⟩[2J⟨U+001B⟩]0;owned⟨U+0007⟩⟨U+009B⟩31m red ⟨U+202E⟩txt.exe ⏎ over
-    "#]]);
+    "#]],
+    );
 }

@@ -18,22 +18,26 @@ fn a_workspace_moves_to_another_server() {
         exit 0
         --- err
         3 memories and 2 envelopes written
-    "#]].assert_eq(&from.run(&["export", file]).shown());
+    "#]]
+    .assert_eq(&from.run(&["export", file]).shown());
     expect![[r#"
         exit 1
         --- err
         memory-spine: FOLDER/all.jsonl: File exists (os error 17)
-    "#]].assert_eq(&from.run(&["export", file]).shown());
+    "#]]
+    .assert_eq(&from.run(&["export", file]).shown());
     expect![[r#"
         exit 0
         --- out
         3 memories (0 were there already) and 2 envelopes taken in
-    "#]].assert_eq(&to.run(&["import", file]).shown());
+    "#]]
+    .assert_eq(&to.run(&["import", file]).shown());
     expect![[r#"
         exit 0
         --- out
         3 memories (3 were there already) and 2 envelopes taken in
-    "#]].assert_eq(&to.run(&["import", file]).shown());
+    "#]]
+    .assert_eq(&to.run(&["import", file]).shown());
     assert_eq!(to.json(&["verify", &next])["envelopes"], 2);
     let (before, after) = (from.run(&["export"]).out, to.run(&["export"]).out);
     let texts = |all: &str| {
@@ -67,10 +71,12 @@ fn a_file_that_is_none_is_refused_by_its_line() {
         exit 1
         --- err
         memory-spine: line 1: expected ident at line 1 column 2
-    "#]].assert_eq(&house.run_with(&["import"], "no JSON\n").shown());
+    "#]]
+    .assert_eq(&house.run_with(&["import"], "no JSON\n").shown());
     expect![[r#"
         exit 1
         --- err
         memory-spine: missing.jsonl: No such file or directory (os error 2)
-    "#]].assert_eq(&house.run(&["import", "missing.jsonl"]).shown());
+    "#]]
+    .assert_eq(&house.run(&["import", "missing.jsonl"]).shown());
 }

@@ -146,7 +146,10 @@ fn check(assembled: &Assembled, strategy: &Strategy, seed: u64) {
     let counted = count(&assembly.tokenizer, &render(envelope, &assembly.format).unwrap()).unwrap();
     assert_eq!(counted, assembly.tokens, "seed {seed}");
     assert!(counted <= assembly.max_tokens, "seed {seed}: {counted} of {}", assembly.max_tokens);
-    let left = assembly.max_tokens - counted;
+    // Seed 257606705528: a reference of 25 tokens did not fit into 27, since the first memory brings the heading with it.
+    const HEADING_TOKENS_MAX: u32 = 40;
+    let heading = if envelope.memories.is_empty() { HEADING_TOKENS_MAX } else { 0 };
+    let left = (assembly.max_tokens - counted).saturating_sub(heading);
     if *strategy != Strategy::Priority || left * 10 <= assembly.max_tokens {
         return;
     }
