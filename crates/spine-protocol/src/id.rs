@@ -78,6 +78,14 @@ ulid_id!(
     pattern: "^pub_[0-7][0-9A-HJKMNP-TV-Z]{25}$"
 );
 
+ulid_id!(
+    /// An alert's id: `alr_` and a ULID.
+    AlertId,
+    prefix: "alr_",
+    expected: "an alert id such as `alr_01JHX5C3Q8V6YQJ2ZD0M4T7N9R`",
+    pattern: "^alr_[0-7][0-9A-HJKMNP-TV-Z]{25}$"
+);
+
 /// A memory's id: `ms-` and its number in the workspace, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemoryId(u64);

@@ -332,7 +332,29 @@ pub(super) fn event(kind: &'static str, act: &Act, delivery: &Delivery) -> Event
     if delivery.row.epoch > 0 {
         draft.data.insert("epoch".to_owned(), delivery.row.epoch.into());
     }
+    note_health(kind, delivery, &mut draft.data);
     draft
+}
+
+/// What health counts, and cannot see from the log otherwise.
+fn note_health(kind: &str, delivery: &Delivery, data: &mut Map<String, Value>) {
+    let story = &delivery.story;
+    let after_ms = |at: UnixMs| u64::try_from(at.0 - story.sent_at.0).unwrap_or_default();
+    match kind {
+        // The row still says when it was written before: an earlier acceptance is older than that.
+        "delivery.accepted" if story.accepted_at >= Some(delivery.row.updated_at) => {
+            data.extend(story.accepted_at.map(|at| ("after_ms".to_owned(), after_ms(at).into())));
+        }
+        "delivery.done" => {
+            let at = story.ending.as_ref().map(|ending| ending.at);
+            data.extend(at.map(|at| ("after_ms".to_owned(), after_ms(at).into())));
+        }
+        "delivery.parked" => {
+            let cause = story.parked.last().map(|reason| reason.cause.as_str());
+            data.extend(cause.map(|cause| ("cause".to_owned(), cause.into())));
+        }
+        _ => {}
+    }
 }
 
 /// The delivery as it is on disk now; nothing when another writer was first.
@@ -350,7 +372,7 @@ fn committed(after: &Delivery, outcome: Outcome, now: UnixMs) -> Option<Result<D
 }
 
 /// A record of the engine's own, read as what it is.
-pub(super) fn read_record<T: serde::de::DeserializeOwned>(record: &Record) -> Result<T> {
+pub(crate) fn read_record<T: serde::de::DeserializeOwned>(record: &Record) -> Result<T> {
     let damaged = |error: serde_json::Error| {
         spine_store::StoreError::new(ErrorKind::Corrupt, format!("{:?}: {error}", record.key))
     };
@@ -358,7 +380,7 @@ pub(super) fn read_record<T: serde::de::DeserializeOwned>(record: &Record) -> Re
 }
 
 /// A record of the engine's own, to put on top of the one that was read.
-pub(super) fn to_record<T: serde::Serialize>(
+pub(crate) fn to_record<T: serde::Serialize>(
     key: RecordKey,
     value: &T,
     before: Option<&Record>,

@@ -78,7 +78,7 @@ pub(super) fn agent_key(agent: &AgentName) -> Result<RecordKey> {
     key(Collection::Agent, agent.as_str())
 }
 
-pub(super) fn key(collection: Collection, name: &str) -> Result<RecordKey> {
+pub(crate) fn key(collection: Collection, name: &str) -> Result<RecordKey> {
     let wrong = |error: spine_protocol::ParseError| DeliveryError::Invalid {
         field: "name",
         problem: format!("must be {error}"),
@@ -188,7 +188,7 @@ impl Deliveries {
     }
 
     /// Applies one command; nothing when another writer was first.
-    pub(super) async fn apply_one(&self, command: Command) -> Result<Option<spine_store::Applied>> {
+    pub(crate) async fn apply_one(&self, command: Command) -> Result<Option<spine_store::Applied>> {
         let outcome = self.store.apply(vec![command]).await?.pop();
         match outcome.transpose() {
             Err(error) if error.kind() == ErrorKind::GuardFailed => Ok(None),

@@ -19,11 +19,41 @@ pub(super) struct Head {
     pub(super) deadline: Option<UnixMs>,
     pub(super) completeness: f64,
     pub(super) has_schema: bool,
+    pub(super) size: Size,
+}
+
+/// What health counts of an envelope.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Size {
+    hop: u32,
+    max_hops: u32,
+    tokens: u64,
+    max_tokens: u64,
+    requested: u64,
+    included: u64,
+}
+
+impl Size {
+    /// As it stands in the log.
+    pub(super) fn note(&self, data: &mut serde_json::Map<String, serde_json::Value>) {
+        data.insert("hop".to_owned(), self.hop.into());
+        data.insert("max_hops".to_owned(), self.max_hops.into());
+        data.insert("tokens".to_owned(), self.tokens.into());
+        data.insert("max_tokens".to_owned(), self.max_tokens.into());
+        data.insert("requested".to_owned(), self.requested.into());
+        data.insert("included".to_owned(), self.included.into());
+    }
 }
 
 #[derive(Deserialize)]
 struct Parts {
     target: AgentName,
+    #[serde(default)]
+    hop: u32,
+    #[serde(default)]
+    max_hops: u32,
+    #[serde(default)]
+    assembly: AssemblyPart,
     #[serde(default)]
     subject: Option<Subject>,
     #[serde(default)]
@@ -48,6 +78,13 @@ struct ConstraintPart {
 struct CompletenessPart {
     requested: u64,
     included: u64,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct AssemblyPart {
+    tokens: u64,
+    max_tokens: u64,
 }
 
 #[derive(Deserialize)]
@@ -75,6 +112,7 @@ impl Head {
         Ok(Self {
             id,
             root,
+            size: parts.size(),
             deadline: parts.constraints.iter().find_map(ConstraintPart::deadline),
             target: parts.target,
             subject: parts.subject,
@@ -83,6 +121,19 @@ impl Head {
             completeness: parts.completeness.share(),
             has_schema: parts.expected_output.is_some_and(|output| output.schema.is_some()),
         })
+    }
+}
+
+impl Parts {
+    fn size(&self) -> Size {
+        Size {
+            hop: self.hop,
+            max_hops: self.max_hops,
+            tokens: self.assembly.tokens,
+            max_tokens: self.assembly.max_tokens,
+            requested: self.completeness.requested,
+            included: self.completeness.included,
+        }
     }
 }
 

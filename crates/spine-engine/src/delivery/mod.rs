@@ -35,6 +35,8 @@ use std::sync::{Arc, Mutex};
 use spine_protocol::DeliveryId;
 use spine_store::{Identity, Store, UnixMs};
 
+pub(crate) use act::{read_record, to_record};
+pub(crate) use agents::key as record_key;
 pub use agents::{AgentOptions, AgentView, BreakerOrder, Webhook};
 pub use channel::{Channel, Publication, PublicationView, PublishRequest};
 pub use erase::{Erasure, Forgotten};

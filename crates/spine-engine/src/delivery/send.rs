@@ -10,7 +10,7 @@ use spine_store::{
 use super::act::{Standings, check_same};
 use super::agents::AgentOptions;
 use super::breaker::Admission;
-use super::head::Head;
+use super::head::{Head, Size};
 use super::limits::{BATCH_MAX, FALLBACKS_MAX};
 use super::policy::{PolicyPart, later};
 use super::story::{Delivery, Story};
@@ -206,6 +206,7 @@ impl Deliveries {
         sending: Sending,
         command: &mut Command,
     ) -> Result<Delivery> {
+        let size = sending.head.size;
         let mut delivery = self.draft(caller, sending, command.at).await?;
         if delivery.story.direct {
             let asked = std::iter::once(&delivery.row.agent).chain(&delivery.story.fallbacks);
@@ -213,7 +214,7 @@ impl Deliveries {
             command.puts.extend(route(&mut delivery, &standings, command.at)?);
         }
         command.puts.push(Put::Delivery(Box::new(delivery.to_row())));
-        command.events.push(sent_event(caller, &delivery));
+        command.events.push(sent_event(caller, &delivery, &size));
         Ok(delivery)
     }
 
@@ -374,12 +375,13 @@ fn route(delivery: &mut Delivery, standings: &Standings, now: UnixMs) -> Result<
     Ok(None)
 }
 
-fn sent_event(caller: &Caller, delivery: &Delivery) -> EventDraft {
+fn sent_event(caller: &Caller, delivery: &Delivery, size: &Size) -> EventDraft {
     let mut event = EventDraft::new("delivery.sent");
     event.actor.clone_from(&caller.agent);
     event.envelope = Some(delivery.row.envelope);
     event.delivery = Some(delivery.row.id);
     event.data.insert("agent".to_owned(), delivery.row.agent.as_str().into());
+    size.note(&mut event.data);
     if delivery.row.agent != delivery.story.target {
         event.data.insert("instead_of".to_owned(), delivery.story.target.as_str().into());
     }

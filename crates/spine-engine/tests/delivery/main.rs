@@ -5,6 +5,7 @@ mod breaker;
 mod broadcast;
 mod choreography;
 mod direct;
+mod health;
 mod house;
 mod order;
 mod retention;

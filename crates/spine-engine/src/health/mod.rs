@@ -1,0 +1,370 @@
+//! Health: figures, one verdict, alerts.
+//!
+//! Figures are a fold over the event log and nothing else, so that they cost a handoff nothing and survive a restart.
+//! Alerts are a state machine over the same log; where it stands is a record in the store, and every step of it is a
+//! guarded command: two engines on one store open an alert once.
+
+mod alert;
+mod alerts;
+mod figures;
+pub mod limits;
+mod minute;
+mod orders;
+mod report;
+mod sketch;
+mod totals;
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use spine_protocol::{AgentName, AlertId, WorkspaceName};
+use spine_store::{
+    Change, Collection, Command, Event, EventQuery, Put, Record, RecordKey, Store, UnixMs,
+};
+
+pub use alert::{Acknowledged, Alert, Sent, Silenced};
+pub use alerts::{AlertChange, AlertKind, Opening, Watch};
+pub use figures::{Figures, MINUTE_MS, Minutes, Window};
+pub use minute::{Counts, Minute, UTILISATION_CLASSES};
+pub use report::{QueueTotal, Report, TargetReport};
+pub use sketch::Sketch;
+pub use totals::{Histogram, LATENCY_BUCKETS_S, Totals};
+pub use verdict::{Reason, Thresholds, Verdict, reasons, verdict};
+
+use crate::Entropy;
+use crate::delivery::{Deliveries, DeliveryError, read_record, to_record};
+use alerts::topic;
+use limits::{ALERTS_KEPT_MAX, EVENTS_READ_BACK_MAX, EVENTS_ROWS, RACE_ATTEMPTS_MAX};
+
+type Result<T> = std::result::Result<T, DeliveryError>;
+
+/// Everything about health. Clones share what was read.
+#[derive(Clone)]
+pub struct Health {
+    store: Arc<dyn Store>,
+    deliveries: Deliveries,
+    entropy: Arc<Entropy>,
+    thresholds: Thresholds,
+    rooms: Arc<Mutex<Rooms>>,
+}
+
+/// Several ask at once: one reads the log, the others find it read.
+type Rooms = BTreeMap<WorkspaceName, Arc<tokio::sync::Mutex<Room>>>;
+
+/// What is known of one workspace.
+#[derive(Default)]
+struct Room {
+    figures: Figures,
+    /// The newest event in the figures; none before they were read back.
+    read: Option<Change>,
+    /// What was counted since the process looks.
+    totals: Totals,
+    /// From when on figures are known.
+    since: Option<UnixMs>,
+    /// The first event that is in the figures.
+    first: Option<Change>,
+    /// Where the alerts stand, and the record it is kept in.
+    watch: Option<(Option<Record>, Watch)>,
+    /// Pending deliveries when somebody last looked in a minute.
+    depths: BTreeMap<i64, BTreeMap<AgentName, u64>>,
+}
+
+/// Somebody is to be told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notice {
+    /// The alert as it is now: open, or resolved.
+    pub alert: Alert,
+    /// Where.
+    pub workspace: WorkspaceName,
+}
+
+impl Health {
+    /// Over a store and its deliveries.
+    pub fn new(
+        store: Arc<dyn Store>,
+        deliveries: Deliveries,
+        entropy: Arc<Entropy>,
+        thresholds: Thresholds,
+    ) -> Self {
+        Self { store, deliveries, entropy, thresholds, rooms: Arc::default() }
+    }
+
+    /// What figures are compared with.
+    pub fn thresholds(&self) -> &Thresholds {
+        &self.thresholds
+    }
+
+    /// Reads what happened, opens and resolves alerts, and says whom to tell.
+    pub async fn look(&self, workspace: &WorkspaceName) -> Result<Vec<Notice>> {
+        let room = self.room(workspace);
+        let mut room = room.lock().await;
+        for _ in 0..RACE_ATTEMPTS_MAX {
+            let changes = self.catch_up(workspace, &mut room).await?;
+            match self.commit(workspace, &mut room, changes).await {
+                Ok(Some(notices)) => return Ok(notices),
+                // Another engine was first, or it is not known what was written: go on from what is there.
+                outcome => {
+                    room.watch = None;
+                    outcome?;
+                }
+            }
+        }
+        Err(DeliveryError::Contended)
+    }
+
+    /// Whether time alone may change something: an alert is open.
+    pub async fn is_unsettled(&self, workspace: &WorkspaceName) -> bool {
+        let room = self.room(workspace);
+        let room = room.lock().await;
+        room.watch.as_ref().is_some_and(|(_, watch)| watch.has_open())
+    }
+
+    /// What was counted in a workspace since this process looks at it.
+    pub async fn totals(&self, workspace: &WorkspaceName) -> Totals {
+        self.room(workspace).lock().await.totals.clone()
+    }
+
+    fn room(&self, workspace: &WorkspaceName) -> Arc<tokio::sync::Mutex<Room>> {
+        // What a panic left behind is still a map of rooms.
+        let mut rooms = self.rooms.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        rooms.entry(workspace.clone()).or_default().clone()
+    }
+
+    fn new_id(&self, at: UnixMs) -> AlertId {
+        AlertId::from_parts(u64::try_from(at.0).unwrap_or_default(), self.entropy.next())
+    }
+
+    async fn catch_up(
+        &self,
+        workspace: &WorkspaceName,
+        room: &mut Room,
+    ) -> Result<Vec<AlertChange>> {
+        if room.read.is_none() {
+            self.read_back(workspace, room).await?;
+        }
+        let (record, mut watch) = match room.watch.take() {
+            Some(known) => known,
+            None => self.read_watch(workspace, room.first).await?,
+        };
+        let mut changes = Vec::new();
+        let mut after = room.read.unwrap_or_default().min(Change(watch.seen));
+        loop {
+            let page = self.store.events(workspace, after, EVENTS_ROWS).await?;
+            for event in &page.items {
+                room.note(event);
+                if event.change.0 > watch.seen {
+                    watch.note(event, &|at| self.new_id(at), &mut changes);
+                }
+                after = event.change;
+            }
+            if page.next.is_none() {
+                break;
+            }
+        }
+        self.pass_time(room, &mut watch, &mut changes);
+        room.watch = Some((record, watch));
+        Ok(changes)
+    }
+
+    fn pass_time(&self, room: &mut Room, watch: &mut Watch, changes: &mut Vec<AlertChange>) {
+        let now = self.store.now();
+        room.figures.forget_old(now);
+        watch.quiet(now, changes);
+        let share = room.figures.all.over(Window::FiveMinutes, now).completeness();
+        let below = self.thresholds.completeness_alert;
+        watch.completeness(share, below, now, &|at| self.new_id(at), changes);
+    }
+
+    /// Counts what the log has of the last day, from its newest event back.
+    async fn read_back(&self, workspace: &WorkspaceName, room: &mut Room) -> Result<()> {
+        let now = self.store.now();
+        let oldest = UnixMs(now.0 - Window::Day.minutes() * MINUTE_MS);
+        let (mut after, mut newest) = (Change::ZERO, Change::ZERO);
+        for _ in 0..EVENTS_READ_BACK_MAX / EVENTS_ROWS {
+            let query = EventQuery {
+                after,
+                newest_first: true,
+                limit: EVENTS_ROWS,
+                ..EventQuery::default()
+            };
+            let page = self.store.events_of(workspace, query).await?;
+            let wanted = page.items.iter().take_while(|event| event.at >= oldest);
+            for event in wanted {
+                newest = newest.max(event.change);
+                room.count(event);
+            }
+            let more = page.items.last().is_some_and(|event| event.at >= oldest);
+            match page.next.filter(|_| more) {
+                Some(next) => after = next,
+                None => break,
+            }
+        }
+        room.read = Some(newest);
+        Ok(())
+    }
+
+    async fn read_watch(
+        &self,
+        workspace: &WorkspaceName,
+        first: Option<Change>,
+    ) -> Result<(Option<Record>, Watch)> {
+        let record = self.store.records(workspace, vec![watch_key()?]).await?.pop();
+        let watch = match &record {
+            Some(record) => read_record(record)?,
+            // Older events were never watched: they are no news.
+            None => Watch::after(first.map_or(0, |first| first.0.saturating_sub(1))),
+        };
+        Ok((record, watch))
+    }
+
+    /// Puts the changes and where the machine stands, in one step; nothing when another engine was first.
+    async fn commit(
+        &self,
+        workspace: &WorkspaceName,
+        room: &mut Room,
+        changes: Vec<AlertChange>,
+    ) -> Result<Option<Vec<Notice>>> {
+        let Some((record, watch)) = &room.watch else { return Ok(None) };
+        let kept = record.as_ref().map_or(Ok(Watch::default()), read_record)?;
+        if changes.is_empty() && watch.seen < kept.seen + EVENTS_ROWS as u64 {
+            return Ok(Some(Vec::new()));
+        }
+        let mut command = Command::new(workspace.clone(), self.store.now());
+        let stands = to_record(watch_key()?, watch, record.as_ref());
+        command.puts.push(Put::Record(Box::new(stands.clone())));
+        let touched = self.changed_alerts(&mut command, watch, changes).await?;
+        let Some(spine_store::Applied::Now(receipt)) = self.deliveries.apply_one(command).await?
+        else {
+            return Ok(None);
+        };
+        let watch = watch.clone();
+        let stands = Record { change: receipt.put_change(0), ..stands };
+        room.watch = Some((Some(stands), watch));
+        let notice = |alert| Notice { alert, workspace: workspace.clone() };
+        Ok(Some(touched.into_iter().map(notice).collect()))
+    }
+
+    /// Adds the alerts to a command, and says which of them somebody is to be told of.
+    async fn changed_alerts(
+        &self,
+        command: &mut Command,
+        watch: &Watch,
+        changes: Vec<AlertChange>,
+    ) -> Result<Vec<Alert>> {
+        let mut alerts = self.known_alerts(&command.workspace, &changes).await?;
+        let mut told = Vec::new();
+        let mut opened = 0;
+        for change in changes {
+            let (id, kind) = change.id_and_event();
+            match change {
+                AlertChange::Opened(opening) => {
+                    opened += 1;
+                    alerts.insert(id, (None, new_alert(*opening, watch, command.at)));
+                }
+                AlertChange::Counted { at, delivery, .. } => {
+                    alerts.entry(id).and_modify(|(_, alert)| alert.count(at, delivery));
+                }
+                AlertChange::Resolved { at, .. } => {
+                    alerts.entry(id).and_modify(|(_, alert)| alert.resolved_at = Some(at));
+                }
+            }
+            let Some((_, alert)) = alerts.get(&id) else { continue };
+            command.events.push(alert.event(kind));
+            if kind != "alert.counted" && alert.silenced_at(command.at).is_none() {
+                told.push(id);
+            }
+        }
+        if opened > 0 {
+            command.puts.extend(self.old_alerts(&command.workspace, opened).await?);
+        }
+        for (id, (record, alert)) in &alerts {
+            let record = to_record(alert_key(*id)?, alert, record.as_ref());
+            command.puts.push(Put::Record(Box::new(record)));
+        }
+        Ok(told.iter().filter_map(|id| alerts.get(id)).map(|(_, alert)| alert.clone()).collect())
+    }
+
+    async fn known_alerts(
+        &self,
+        workspace: &WorkspaceName,
+        changes: &[AlertChange],
+    ) -> Result<BTreeMap<AlertId, (Option<Record>, Alert)>> {
+        let mut ids: Vec<AlertId> = changes.iter().map(|change| change.id_and_event().0).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let keys: Vec<RecordKey> = ids.into_iter().map(alert_key).collect::<Result<_>>()?;
+        let mut known = BTreeMap::new();
+        for record in self.store.records(workspace, keys).await? {
+            let alert: Alert = read_record(&record)?;
+            known.insert(alert.id, (Some(record), alert));
+        }
+        Ok(known)
+    }
+
+    /// The oldest resolved ones, as many as make room for new ones.
+    async fn old_alerts(&self, workspace: &WorkspaceName, opened: usize) -> Result<Vec<Put>> {
+        let records = self.alert_records(workspace).await?;
+        let too_many = (records.len() + opened).saturating_sub(ALERTS_KEPT_MAX);
+        let mut dropped = Vec::new();
+        for record in records {
+            if dropped.len() == too_many {
+                break;
+            }
+            if read_record::<Alert>(&record)?.resolved_at.is_some() {
+                dropped.push(Put::DropRecord(record.key, record.change));
+            }
+        }
+        Ok(dropped)
+    }
+
+    async fn alert_records(&self, workspace: &WorkspaceName) -> Result<Vec<Record>> {
+        let (collection, limit) = (Collection::Alert, spine_store::limits::PAGE_ROWS_MAX);
+        let page = self.store.list_records(workspace, collection, String::new(), None, limit);
+        Ok(page.await?.items)
+    }
+}
+
+impl AlertChange {
+    fn id_and_event(&self) -> (AlertId, &'static str) {
+        match self {
+            Self::Opened(opening) => (opening.id, "alert.opened"),
+            Self::Counted { id, .. } => (*id, "alert.counted"),
+            Self::Resolved { id, .. } => (*id, "alert.resolved"),
+        }
+    }
+}
+
+impl Room {
+    /// Counts an event that is newer than all that were counted.
+    fn note(&mut self, event: &Event) {
+        if self.read.is_none_or(|read| event.change > read) {
+            self.count(event);
+            self.totals.note(event);
+            self.read = Some(event.change);
+        }
+    }
+
+    fn count(&mut self, event: &Event) {
+        self.figures.note(event);
+        self.since = Some(self.since.map_or(event.at, |since| since.min(event.at)));
+        self.first = Some(self.first.map_or(event.change, |first| first.min(event.change)));
+    }
+}
+
+/// One that opens in a silence is silenced with it.
+fn new_alert(opening: Opening, watch: &Watch, now: UnixMs) -> Alert {
+    let mut alert = Alert::of(opening);
+    let until = watch.silences.get(&topic(alert.kind, alert.target.as_deref()));
+    let until = until.copied().filter(|until| *until > now);
+    alert.silenced = until.map(|until| Silenced { until, by: None, reason: None });
+    alert
+}
+
+fn watch_key() -> Result<RecordKey> {
+    crate::delivery::record_key(Collection::Figures, "alerts")
+}
+
+fn alert_key(id: AlertId) -> Result<RecordKey> {
+    crate::delivery::record_key(Collection::Alert, &id.to_string())
+}
