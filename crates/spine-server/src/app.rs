@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use spine_engine::assembly::Handoffs;
 use spine_engine::delivery::Deliveries;
 use spine_engine::delivery::policy::Policy;
+use spine_engine::health::{Health, Notice};
 use spine_engine::lineage::Lineages;
 use spine_engine::memories::Memories;
 use spine_engine::{Entropy, Timer};
@@ -19,6 +20,7 @@ use crate::limits::BODIES_BYTES_MAX;
 use crate::patience::TokioTimer;
 use crate::settings::Settings;
 use crate::wake::Wake;
+use crate::watch::Notifier;
 
 /// The parts that somebody has to pick: a store, an index of it, a source of randomness.
 pub struct Parts {
@@ -28,6 +30,8 @@ pub struct Parts {
     pub retriever: Arc<dyn Retriever>,
     /// Ids and salts.
     pub entropy: Arc<Entropy>,
+    /// Who is told of alerts; none where nobody is.
+    pub notifier: Option<Arc<dyn Notifier>>,
 }
 
 /// Everything the server has.
@@ -42,6 +46,12 @@ pub struct App {
     pub handoffs: Handoffs,
     /// Sending, receiving, settling.
     pub deliveries: Deliveries,
+    /// Figures, verdict, alerts.
+    pub health: Health,
+    /// Who is told of alerts.
+    pub notifier: Option<Arc<dyn Notifier>>,
+    /// Ids.
+    pub entropy: Arc<Entropy>,
     /// Reading and verifying.
     pub lineages: Lineages,
     /// Who may do what.
@@ -66,14 +76,17 @@ pub struct App {
 impl App {
     /// Puts the parts together.
     pub async fn open(parts: Parts, settings: Settings) -> Result<Self, StoreError> {
-        let Parts { store, retriever, entropy } = parts;
+        let Parts { store, retriever, entropy, notifier } = parts;
         let keys = Keyring::open(store.clone()).await?;
         let memories = Memories::new(store.clone(), retriever);
         let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
         let handoffs =
             Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
         let policy = Policy::default();
-        let deliveries = Deliveries::new(store.clone(), handoffs.clone(), entropy, timer, policy);
+        let deliveries =
+            Deliveries::new(store.clone(), handoffs.clone(), entropy.clone(), timer, policy);
+        let (known, thresholds) = (deliveries.clone(), settings.thresholds);
+        let health = Health::new(store.clone(), known, entropy.clone(), thresholds);
         Ok(Self {
             keys,
             rates: Rates::default(),
@@ -90,7 +103,15 @@ impl App {
             memories,
             handoffs,
             deliveries,
+            health,
+            notifier,
+            entropy,
         })
+    }
+
+    /// Those who follow events hear of alerts at once.
+    pub(crate) fn wake_all(&self, notices: &[Notice]) {
+        notices.iter().for_each(|notice| self.wake.up(&notice.workspace));
     }
 
     /// Tells everybody who waits that the server stops.

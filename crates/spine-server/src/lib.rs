@@ -8,6 +8,7 @@ mod dashboard;
 mod drive;
 mod frame;
 pub mod limits;
+mod metrics;
 #[allow(missing_docs, reason = "each is described by its line in the table of routes")]
 mod operations;
 mod patience;
@@ -19,6 +20,7 @@ mod serve;
 mod settings;
 mod tls;
 mod wake;
+mod watch;
 mod wire;
 
 pub use app::{App, Parts};
@@ -28,3 +30,4 @@ pub use router::{answer_locally, router};
 pub use serve::{ServeError, Server};
 pub use settings::{Settings, TlsFiles};
 pub use tls::{TlsError, check_tls};
+pub use watch::{Message, Notifier, Telling, Told};

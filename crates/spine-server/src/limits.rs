@@ -40,6 +40,10 @@ pub const HANDOFFS_AT_ONCE: usize = 8;
 pub const DRIVE_PAUSE_MIN: Duration = Duration::from_millis(100);
 /// The longest pause after what is due could not be done.
 pub const DRIVE_PAUSE_MAX: Duration = Duration::from_secs(10);
+/// How often health is looked after.
+pub const WATCH_PAUSE: Duration = Duration::from_secs(1);
+/// How long a test of the webhooks may take.
+pub const ALERT_TEST_MAX: Duration = Duration::from_secs(10);
 /// Events that are read at once for a stream.
 pub const EVENTS_ROWS: usize = 200;
 /// Wake-ups that may wait for a slow stream; one that missed some looks by itself.

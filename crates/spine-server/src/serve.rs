@@ -21,6 +21,7 @@ use crate::limits::{ACCEPT_PAUSE, HEADERS_BYTES_MAX, HTTP2_STREAMS_MAX, TLS_HAND
 use crate::router::router;
 use crate::settings::Settings;
 use crate::tls::{TlsError, acceptor};
+use crate::watch::watch;
 
 /// Why the server cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +80,7 @@ impl Server {
         let open = GracefulShutdown::new();
         let service = router(app.clone());
         let driving = tokio::spawn(drive(app.clone()));
+        let watching = tokio::spawn(watch(app.clone()));
         tokio::select! {
             () = accept(&listener, tls.as_ref(), &connections, &open, &service, settings) => {}
             () = stop => {}
@@ -90,6 +92,7 @@ impl Server {
             tracing::warn!("open requests did not finish in time and were cut off");
         }
         driving.abort();
+        watching.abort();
         // What was taken for somebody who has gone is given back before the store closes.
         run_due(&app).await;
     }

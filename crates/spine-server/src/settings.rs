@@ -4,6 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use spine_engine::health::Thresholds;
+
 /// How the server listens, and what it takes.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -27,6 +29,8 @@ pub struct Settings {
     pub header_time_max: Duration,
     /// For a body to arrive.
     pub body_time_max: Duration,
+    /// What health is compared with.
+    pub thresholds: Thresholds,
     /// For open requests to finish when the server stops.
     pub stop_time_max: Duration,
 }
@@ -53,6 +57,7 @@ impl Default for Settings {
             key_requests_per_s: None,
             header_time_max: Duration::from_secs(8),
             body_time_max: Duration::from_secs(30),
+            thresholds: Thresholds::default(),
             stop_time_max: Duration::from_secs(10),
         }
     }

@@ -55,6 +55,7 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
     let seconds = |key| layers.whole(key, 1, 86_400).map(Duration::from_secs);
     let count = |key| layers.whole(key, 1, 1_000_000).map(|count| count as usize);
     Ok(Settings {
+        thresholds: Default::default(),
         listen: layers
             .parsed::<SocketAddr>("listen", "an address and a port, such as 127.0.0.1:8788")?,
         hosts: layers.list("hosts")?,

@@ -2,12 +2,14 @@
 
 pub mod admin;
 pub mod agents;
+pub mod alerts;
 pub mod channels;
 pub mod deliveries;
 pub mod envelopes;
 pub mod erasures;
 pub mod events;
 pub mod handoffs;
+pub mod health;
 pub mod memories;
 pub mod parked;
 pub mod pipelines;

@@ -6,8 +6,8 @@ use http::Method;
 use super::Route;
 use crate::access::Need;
 use crate::operations::{
-    admin, agents, channels, deliveries, envelopes, erasures, events, handoffs, memories, parked,
-    pipelines, receive, server, settle, stream,
+    admin, agents, alerts, channels, deliveries, envelopes, erasures, events, handoffs, health,
+    memories, parked, pipelines, receive, server, settle, stream,
 };
 
 const fn get(path: &'static str) -> (Method, &'static str) {
@@ -40,6 +40,7 @@ pub fn routes() -> Vec<Route> {
         agent_routes(),
         channel_routes(),
         parked_routes(),
+        health_routes(),
         log_routes(),
         admin_routes(),
         server_routes(),
@@ -150,6 +151,19 @@ fn parked_routes() -> Vec<Route> {
         Route::new(post("/v1/parked/{id}/resend"), Write, "resend_delivery", "Sends an edited handoff in place of a parked one.\n", parked::resend),
         Route::new(post("/v1/parked/{id}/resolve"), Write, "resolve_delivery", "Gives the result of work that a person did.\n", parked::resolve),
         Route::new(post("/v1/parked/{id}/discard"), Write, "discard_delivery", "Gives a delivery up.\n", parked::discard),
+    ]
+}
+
+#[rustfmt::skip]
+fn health_routes() -> Vec<Route> {
+    use Need::{Nothing, Read, Write};
+    vec![
+        Route::new(get("/v1/health"), Read, "get_health", "Tells how things stand: one verdict, why, and every figure.\n", health::health),
+        Route::new(get("/v1/alerts"), Read, "list_alerts", "Lists alerts: open ones first, then the newest.\n", alerts::list),
+        Route::new(post("/v1/alerts/test"), Write, "test_alerts", "Sends a notice to every webhook, and waits for the answers.\n", alerts::test),
+        Route::new(post("/v1/alerts/{id}/ack"), Write, "acknowledge_alert", "Says that somebody looks after an alert.\n", alerts::acknowledge),
+        Route::new(post("/v1/alerts/{id}/silence"), Write, "silence_alert", "Tells nobody of an alert's kind and target for a while.\n", alerts::silence),
+        Route::new(get("/metrics"), Nothing, "get_metrics", "Gives the figures to Prometheus.\n", health::metrics),
     ]
 }
 
