@@ -114,7 +114,7 @@ pub fn reasons(
     found.extend(latency(five_minutes, thresholds));
     found.extend(hop_depth(hour));
     found.extend(utilisation(hour, thresholds));
-    found.sort_by(|a, b| b.severity.cmp(&a.severity));
+    found.sort_by_key(|reason| std::cmp::Reverse(reason.severity));
     found
 }
 

@@ -9,9 +9,9 @@ use spine_engine::delivery::{
     Ack, Deliveries, Delivery, DeliveryError, Next, ReceiveRequest, Received, SendOptions,
     SendRequest,
 };
-use spine_engine::memories::Memories;
+use spine_engine::memories::{Memories, NewMemory};
 use spine_engine::{Caller, Elapsed, Entropy, Timer};
-use spine_protocol::{AgentName, DeliveryId, Envelope, EnvelopeId};
+use spine_protocol::{AgentName, DeliveryId, Envelope, EnvelopeId, MemoryId};
 use spine_store::testing::{ManualClock, ModelRetriever, ModelStore, block_on};
 use spine_store::{Event, EventQuery, LogReads, UnixMs};
 
@@ -81,6 +81,11 @@ pub fn result(value: serde_json::Value) -> Ack {
 }
 
 impl House {
+    pub fn note(&self, text: &str) -> MemoryId {
+        let new = NewMemory { text: text.to_owned(), ..NewMemory::default() };
+        block_on(self.memories.store(&self.caller, new)).unwrap().memory.id
+    }
+
     pub fn envelope(&self, to: &str) -> EnvelopeId {
         let request = handoff(to, "Do the work.");
         block_on(self.handoffs.assemble(&self.caller, request)).unwrap().envelope.id
