@@ -27,6 +27,8 @@ const MAINTAIN_BATCHES_MAX: usize = 64;
 struct Known {
     newest: Change,
     active_at: Instant,
+    /// Whether the index has committed what it was given.
+    settled: bool,
     forgotten_at: Option<Instant>,
 }
 
@@ -65,10 +67,14 @@ async fn visit(
     newest: Change,
 ) -> Result<(), StoreError> {
     let now = Instant::now();
-    let fresh = Known { newest: Change::ZERO, active_at: now, forgotten_at: None };
+    let fresh = Known { newest: Change::ZERO, active_at: now, settled: true, forgotten_at: None };
     let workspace = known.entry(name.clone()).or_insert(fresh);
     if newest != workspace.newest {
-        (workspace.newest, workspace.active_at) = (newest, now);
+        (workspace.newest, workspace.active_at, workspace.settled) = (newest, now, false);
+        maintain(house, name).await?;
+    } else if !workspace.settled {
+        // The index commits in the first quiet round.
+        workspace.settled = true;
         maintain(house, name).await?;
     }
     if workspace.is_forgetting_due(now) {

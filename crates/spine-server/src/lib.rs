@@ -14,6 +14,7 @@ mod operations;
 mod patience;
 mod problem;
 mod receive;
+mod retention;
 mod route;
 mod router;
 mod serve;

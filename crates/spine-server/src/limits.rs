@@ -70,3 +70,5 @@ pub const USAGE_REMEMBERED: Duration = Duration::from_secs(60);
 pub const QUOTA_RETRY_AFTER_S: u64 = 60;
 /// How long an old secret is good after a rotation, if not said otherwise.
 pub const KEY_GRACE_DEFAULT: Duration = Duration::from_secs(60 * 60);
+/// Between two times that old lineages are looked for.
+pub const RETENTION_ROUND: Duration = Duration::from_secs(600);

@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::App;
 use crate::drive::{drive, run_due};
 use crate::limits::{ACCEPT_PAUSE, HEADERS_BYTES_MAX, HTTP2_STREAMS_MAX, TLS_HANDSHAKE_MAX};
+use crate::retention::prune_lineages;
 use crate::router::router;
 use crate::settings::Settings;
 use crate::tls::{TlsError, acceptor};
@@ -81,6 +82,7 @@ impl Server {
         let service = router(app.clone());
         let driving = tokio::spawn(drive(app.clone()));
         let watching = tokio::spawn(watch(app.clone()));
+        let pruning = tokio::spawn(prune_lineages(app.clone()));
         tokio::select! {
             () = accept(&listener, tls.as_ref(), &connections, &open, &service, settings) => {}
             () = stop => {}
@@ -93,6 +95,7 @@ impl Server {
         }
         driving.abort();
         watching.abort();
+        pruning.abort();
         // What was taken for somebody who has gone is given back before the store closes.
         run_due(&app).await;
     }
