@@ -56,6 +56,10 @@ impl Shape {
 
     /// Whether the caller named something that is not there: a slip should not pass unnoticed.
     pub fn check_names(&self, value: &Value) -> Result<(), ReadError> {
+        if self.is_closed && !value.is_object() {
+            // A list of values could be read as the fields in their order: nobody means that.
+            return Err(ReadError::at("", "expected a JSON object"));
+        }
         let names = value.as_object().into_iter().flat_map(Map::keys);
         match names.into_iter().find(|name| self.is_closed && !self.fields.contains_key(*name)) {
             Some(name) => Err(ReadError::at(pointer(name), self.unknown())),

@@ -55,6 +55,9 @@ impl<T: Listed> Input for OneOrMany<T> {
             pointer: format!("/{}{}", T::LIST, error.pointer),
             ..error
         })?;
+        if items.is_empty() {
+            return Err(ReadError::at(format!("/{}", T::LIST), "expected at least one"));
+        }
         Ok(Self { items, is_list: true })
     }
 }

@@ -208,7 +208,7 @@ pub struct DoneDocument {
 #[serde(deny_unknown_fields)]
 pub struct AckManyBody {
     /// Each by itself.
-    #[schemars(length(min = 1, max = 1000))]
+    #[schemars(length(max = 1000))]
     pub acks: Vec<AckOneBody>,
 }
 
