@@ -86,3 +86,17 @@ pub fn server_binary() -> Result<PathBuf, Failure> {
     run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))?;
     Ok(target_folder()?.join("debug/memory-spine"))
 }
+
+/// A program from the package of the same name, installed if it is missing.
+pub fn ensure_installed(program: &str, needed_by: &str) -> Result<(), Failure> {
+    let found = Command::new(program).arg("--version").output();
+    if found.is_ok_and(|output| output.status.success()) {
+        return Ok(());
+    }
+    println!("{program} is missing: installing it");
+    let apt = |arguments: &[&str]| run(Command::new("apt-get").args(arguments).arg("--quiet"));
+    apt(&["update"]).and_then(|()| apt(&["install", "--yes", program])).map_err(|failure| {
+        let advice = format!("{needed_by} need {program}: install it and try again");
+        Failure::new(format!("{failure}\n{advice}"))
+    })
+}

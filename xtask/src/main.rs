@@ -16,6 +16,7 @@ use command::Failure;
 
 const USAGE: &str = "\
 cargo xtask test          formatting, lints and every test, with the time of each suite
+cargo xtask test SUITE    one of them, such as rust or browser
 cargo xtask soak          the same tests with larger numbers
 cargo xtask run           builds the server, starts it on 127.0.0.1:8788, plays the demonstration and leaves it up
 cargo xtask run DIR       the same without the play, with the data in DIR
@@ -26,7 +27,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["test"] => suites::run_all(suites::Scale::Normal),
+        ["test", name] => suites::run_one(name, suites::Scale::Normal),
         ["soak"] => suites::run_all(suites::Scale::Soak),
+        ["soak", name] => suites::run_one(name, suites::Scale::Soak),
         ["run"] => serve::run_demo(),
         ["run", data] => serve::run_server(data),
         ["bench", "peers", rest @ ..] => peers::compare(rest),

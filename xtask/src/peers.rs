@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::command::{Failure, cargo, output, run, target_folder};
+use crate::command::{Failure, cargo, ensure_installed, output, run, target_folder};
 
 const PORT: &str = "16399";
 const SECONDS_DEFAULT: &str = "20";
@@ -13,7 +13,7 @@ const SECONDS_DEFAULT: &str = "20";
 /// Prints both rates and their ratio, for each number of handoffs at once.
 pub fn compare(arguments: &[&str]) -> Result<(), Failure> {
     let seconds = arguments.first().copied().unwrap_or(SECONDS_DEFAULT);
-    install()?;
+    ensure_installed("redis-server", "the comparison with Redis")?;
     let programs = [
         "build",
         "--release",
@@ -33,14 +33,6 @@ pub fn compare(arguments: &[&str]) -> Result<(), Failure> {
         println!("{concurrency:>8}  {ours:>12.0}  {theirs:>12.0}  {:>6.2}", ours / theirs);
     }
     Ok(())
-}
-
-fn install() -> Result<(), Failure> {
-    if Command::new("redis-server").arg("--version").output().is_ok() {
-        return Ok(());
-    }
-    println!("redis-server is missing: installing it");
-    run(Command::new("apt-get").args(["install", "--yes", "--quiet", "redis-server"]))
 }
 
 fn ours(folder: &Path, concurrency: &str, seconds: &str) -> Result<f64, Failure> {

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::command::{Failure, cargo, metadata, run, target_folder, workspace};
+use crate::command::{
+    Failure, cargo, ensure_installed, metadata, run as run_command, target_folder, workspace,
+};
 use crate::{dashboard, python, schemathesis, sdk};
 
 /// How large the numbers are.
@@ -37,8 +39,22 @@ const SUITES: &[Suite] = &[
 
 /// Runs every suite, also after one has failed, and prints what each took.
 pub fn run_all(scale: Scale) -> Result<(), Failure> {
+    run(SUITES.iter(), scale)
+}
+
+/// Runs the one suite of this name.
+pub fn run_one(name: &str, scale: Scale) -> Result<(), Failure> {
+    let names: Vec<&str> = SUITES.iter().map(|(name, _)| *name).collect();
+    let suite = SUITES.iter().find(|(known, _)| *known == name);
+    let suite = suite.ok_or_else(|| {
+        Failure::new(format!("no suite is called {name:?}; there are: {}", names.join(", ")))
+    })?;
+    run([suite].into_iter(), scale)
+}
+
+fn run<'a>(suites: impl Iterator<Item = &'a Suite>, scale: Scale) -> Result<(), Failure> {
     let mut results = Vec::new();
-    for (name, suite) in SUITES {
+    for (name, suite) in suites {
         println!("── {name}");
         let started = Instant::now();
         let result = suite(scale);
@@ -69,11 +85,19 @@ fn report(results: &[(&str, Duration, bool)]) -> Result<(), Failure> {
 }
 
 fn formatting(_: Scale) -> Result<(), Failure> {
-    run(&mut cargo(&["fmt", "--all", "--check"]))
+    run_command(&mut cargo(&["fmt", "--all", "--check"]))
 }
 
 fn lints(_: Scale) -> Result<(), Failure> {
-    run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+    run_command(&mut cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--quiet",
+        "--",
+        "-D",
+        "warnings",
+    ]))
 }
 
 /// What the crash tests record the system's calls with.
@@ -82,27 +106,13 @@ fn tools(_: Scale) -> Result<(), Failure> {
     ensure_installed("chromium", "the tests of the dashboard")
 }
 
-/// A program from the package of the same name, installed if it is missing.
-fn ensure_installed(program: &str, needed_by: &str) -> Result<(), Failure> {
-    let found = Command::new(program).arg("--version").output();
-    if found.is_ok_and(|output| output.status.success()) {
-        return Ok(());
-    }
-    println!("{program} is missing: installing it");
-    let apt = |arguments: &[&str]| run(Command::new("apt-get").args(arguments).arg("--quiet"));
-    apt(&["update"]).and_then(|()| apt(&["install", "--yes", program])).map_err(|failure| {
-        let advice = format!("{needed_by} need {program}: install it and try again");
-        Failure::new(format!("{failure}\n{advice}"))
-    })
-}
-
 fn rust(scale: Scale) -> Result<(), Failure> {
     let mut command = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
     if scale == Scale::Soak {
         // Seeds and figures of a long run are worth seeing.
         command.env("SPINE_SOAK", "1").args(["--", "--nocapture"]);
     }
-    run(&mut command)
+    run_command(&mut command)
 }
 
 /// Rooms whose results other people's libraries check, in Python.
@@ -122,15 +132,15 @@ fn independent(room: &str, check: &str) -> Result<Command, Failure> {
 }
 
 fn digests(_: Scale) -> Result<(), Failure> {
-    run(&mut independent("spine-protocol", "check_digests.py")?)
+    run_command(&mut independent("spine-protocol", "check_digests.py")?)
 }
 
 fn schemas(_: Scale) -> Result<(), Failure> {
-    run(&mut independent("spine-protocol", "check_schemas.py")?)
+    run_command(&mut independent("spine-protocol", "check_schemas.py")?)
 }
 
 fn signatures(_: Scale) -> Result<(), Failure> {
-    run(&mut independent("spine-outbound", "check_signatures.py")?)
+    run_command(&mut independent("spine-outbound", "check_signatures.py")?)
 }
 
 fn python_sdk(_: Scale) -> Result<(), Failure> {
@@ -144,7 +154,7 @@ fn python_wheel(_: Scale) -> Result<(), Failure> {
 fn token_counts(_: Scale) -> Result<(), Failure> {
     // The tests of assembly leave some of their renderings here.
     let sample = target_folder()?.join("tmp/renderings.jsonl");
-    run(independent("spine-protocol", "check_tokens.py")?.arg(vocabularies()?).arg(sample))
+    run_command(independent("spine-protocol", "check_tokens.py")?.arg(vocabularies()?).arg(sample))
 }
 
 /// Where the tokenizer's crate keeps the vocabularies that it was built from.

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use spine_engine::memories::limits::IDEMPOTENCY_KEPT;
 use spine_protocol::WorkspaceName;
-use spine_store::limits::PAGE_ROWS_MAX;
-use spine_store::{Change, Command, LogReads, Put, Store, StoreError};
+use spine_store::{Change, Command, LogReads, Put, Store, StoreError, all_workspaces};
 
 use crate::house::House;
 
@@ -47,17 +46,10 @@ async fn round(
     house: &Arc<House>,
     known: &mut HashMap<WorkspaceName, Known>,
 ) -> Result<(), StoreError> {
-    let mut after = None;
-    loop {
-        let page = house.store.workspaces(after, PAGE_ROWS_MAX).await?;
-        for state in page.items {
-            visit(house, known, &state.name, state.newest).await?;
-        }
-        after = page.next;
-        if after.is_none() {
-            return Ok(());
-        }
+    for state in all_workspaces(house.store.as_ref()).await? {
+        visit(house, known, &state.name, state.newest).await?;
     }
+    Ok(())
 }
 
 async fn visit(

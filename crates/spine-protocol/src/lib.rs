@@ -19,6 +19,7 @@ mod read;
 mod render;
 mod schema;
 mod seal;
+mod strict;
 mod string_type;
 mod succession;
 mod timestamp;

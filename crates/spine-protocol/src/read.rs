@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::digest::Digest;
 use crate::envelope::{Body, Envelope};
 use crate::json;
+use crate::strict::Strict;
 use crate::version::{Major, VersionError};
 use crate::wellformed;
 
@@ -95,7 +96,7 @@ fn pointer_of(path: &serde_path_to_error::Path) -> String {
 
 /// A typed value from JSON that has been read strictly; errors name the field.
 pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
-    serde_path_to_error::deserialize(value)
+    serde_path_to_error::deserialize(Strict(value))
         .map_err(|error| ReadError::new(error.path(), &error.inner().to_string()))
 }
 

@@ -28,7 +28,7 @@ const HASHED_FOLDER: &str = "/assets/";
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <title>Memory Spine</title><h1>Memory Spine is running</h1>\
     <p>The dashboard is not in this binary: it was built without <code>dashboard/dist</code>. \
-    Build it with <code>cargo xtask run</code>, or with <code>npm ci</code> and <code>npm run build</code> in \
+    Build it with <code>cargo xtask run</code>, or with <code>npm install</code> and <code>npm run build</code> in \
     <code>dashboard/</code>, and then build the server again.</p>\
     <p>The API works, and is described at <a href=\"/openapi.json\">/openapi.json</a>.</p></html>\n";
 

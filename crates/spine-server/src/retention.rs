@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spine_engine::delivery::{DeliveryError, Retention};
 use spine_protocol::WorkspaceName;
-use spine_store::limits::PAGE_ROWS_MAX;
+use spine_store::all_workspaces;
 
 use crate::App;
 use crate::limits::RETENTION_ROUND;
@@ -20,17 +20,10 @@ pub async fn prune_lineages(app: Arc<App>) {
 }
 
 async fn round(app: &App) -> Result<(), DeliveryError> {
-    let mut after = None;
-    loop {
-        let page = app.store.workspaces(after, PAGE_ROWS_MAX).await?;
-        for state in page.items {
-            prune(app, &state.name).await?;
-        }
-        after = page.next;
-        if after.is_none() {
-            return Ok(());
-        }
+    for state in all_workspaces(app.store.as_ref()).await? {
+        prune(app, &state.name).await?;
     }
+    Ok(())
 }
 
 async fn prune(app: &App, workspace: &WorkspaceName) -> Result<(), DeliveryError> {

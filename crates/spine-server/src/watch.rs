@@ -10,10 +10,10 @@ use spine_engine::Caller;
 use spine_engine::delivery::DeliveryError;
 use spine_engine::health::{Alert, Notice, Sent};
 use spine_protocol::{AlertId, WorkspaceName};
-use spine_store::Change;
+use spine_store::{Change, all_workspaces};
 
 use crate::App;
-use crate::limits::{ALERT_TEST_MAX, PAGE_ROWS_MAX, WATCH_PAUSE};
+use crate::limits::{ALERT_TEST_MAX, WATCH_PAUSE};
 use crate::wire::alert::{AlertDocument, TestSentDocument};
 
 /// What one webhook said.
@@ -72,20 +72,13 @@ async fn round(
     app: &Arc<App>,
     seen: &mut BTreeMap<WorkspaceName, Change>,
 ) -> Result<(), DeliveryError> {
-    let mut after = None;
-    loop {
-        let page = app.store.workspaces(after, PAGE_ROWS_MAX).await?;
-        for state in page.items {
-            let known = seen.insert(state.name.clone(), state.newest);
-            if known != Some(state.newest) || app.health.is_unsettled(&state.name).await {
-                look(app, &state.name).await?;
-            }
-        }
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(()),
+    for state in all_workspaces(app.store.as_ref()).await? {
+        let known = seen.insert(state.name.clone(), state.newest);
+        if known != Some(state.newest) || app.health.is_unsettled(&state.name).await {
+            look(app, &state.name).await?;
         }
     }
+    Ok(())
 }
 
 /// Brings health up to date, and tells in the background what is to be told.

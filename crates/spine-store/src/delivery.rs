@@ -58,6 +58,13 @@ impl DeliveryState {
     }
 }
 
+impl DeliveryState {
+    /// Whether it waits for an agent or for a person: nothing about it is settled.
+    pub fn waits(self) -> bool {
+        self.is_open() || self == Self::Parked
+    }
+}
+
 impl FromStr for DeliveryState {
     type Err = ParseError;
 

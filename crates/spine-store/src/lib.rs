@@ -36,6 +36,7 @@ pub use retriever::{
 pub use spine_protocol::Priority;
 pub use store::{
     EnvelopeReads, Identity, LogReads, MemoryReads, Store, StoreFuture, WorkspaceState,
+    all_workspaces,
 };
 pub use time::{Clock, SystemClock, UnixMs};
 pub use word::{Author, IdempotencyKey, Kind, OrderKey, RecordName, Tag, ThreadName};

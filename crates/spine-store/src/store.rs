@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use spine_protocol::{EnvelopeId, MemoryId, WorkspaceName};
 
+use crate::limits::PAGE_ROWS_MAX;
 use crate::{
     Change, Command, ContentKey, DeliveryReads, Event, EventQuery, IdempotencyKey,
     IdempotencyRecord, ListQuery, Memory, MemoryRow, Outcome, Page, RecordReads, StoreError,
@@ -31,6 +32,22 @@ pub struct WorkspaceState {
     pub name: WorkspaceName,
     /// Its newest change.
     pub newest: Change,
+}
+
+/// Every workspace that was ever written to, by name.
+pub async fn all_workspaces<S>(store: &S) -> Result<Vec<WorkspaceState>, StoreError>
+where
+    S: LogReads + Sync + ?Sized,
+{
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.workspaces(after, PAGE_ROWS_MAX).await?;
+        found.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return Ok(found);
+        }
+    }
 }
 
 /// Durable state that several engines may share.

@@ -166,11 +166,7 @@ impl Deliveries {
         let places = delivery_places(&command);
         match self.apply_one(command).await? {
             Some(Applied::Now(receipt)) => {
-                for (delivery, place) in sent.iter_mut().zip(places) {
-                    delivery.row.change = receipt.put_change(place);
-                    delivery.row.sequence = delivery.row.change;
-                    self.arrived(caller, delivery);
-                }
+                self.written(caller, &mut sent, &places, &receipt);
                 Ok(PublicationView { publication, deliveries: sent })
             }
             Some(Applied::Before(known)) => self.published_before(caller, &known.answer).await,

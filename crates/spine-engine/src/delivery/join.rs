@@ -95,10 +95,8 @@ impl Join {
     /// Whether it is time: enough are done, or no more can come, or the time is up.
     pub fn is_ready(&self, parts: &[Delivery], now: UnixMs) -> bool {
         let done = parts.iter().filter(|part| part.state() == DeliveryState::Done).count();
-        let waiting =
-            |part: &Delivery| part.state().is_open() || part.state() == DeliveryState::Parked;
         done >= self.need as usize
-            || !parts.iter().any(waiting)
+            || !parts.iter().any(|part| part.state().waits())
             || self.until.is_some_and(|until| until <= now)
     }
 }

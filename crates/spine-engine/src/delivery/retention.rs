@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use spine_protocol::{Envelope, EnvelopeId, Skeleton, WorkspaceName};
 use spine_store::{
-    Collection, Command, DeliveryState, ErrorKind, EventDraft, Put, RecordKey, StoreError,
-    StoredEnvelope, UnixMs,
+    Collection, Command, ErrorKind, EventDraft, Put, RecordKey, StoreError, StoredEnvelope, UnixMs,
 };
 
 use super::story::Delivery;
@@ -53,10 +52,7 @@ pub(super) struct Lineage {
 impl Lineage {
     /// Whether anything of it waits for an agent or for a person.
     pub(super) fn is_open(&self) -> bool {
-        let waits = |delivery: &Delivery| {
-            delivery.state().is_open() || delivery.state() == DeliveryState::Parked
-        };
-        self.deliveries.iter().any(waits)
+        self.deliveries.iter().any(|delivery| delivery.state().waits())
     }
 
     fn last_touched(&self) -> UnixMs {

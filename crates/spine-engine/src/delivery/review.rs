@@ -116,8 +116,7 @@ impl Deliveries {
         let (mut parked, mut sent) = (Vec::new(), false);
         for delivery in deliveries.iter().filter(|delivery| delivery.row.envelope == envelope) {
             sent = true;
-            let state = delivery.state();
-            if state.is_open() || state == DeliveryState::Parked {
+            if delivery.state().waits() {
                 let event = Event::Park(ParkCause::Asked, by(caller, reason), None);
                 let act = Act::new(caller, delivery.row.id, event).noting("reason", reason);
                 parked.push(self.act(&caller.workspace, act).await?);
@@ -297,7 +296,11 @@ impl Deliveries {
     }
 
     async fn chosen(&self, caller: &Caller, many: &Many) -> Result<Vec<DeliveryId>> {
-        let max = many.max.unwrap_or(BATCH_MAX).min(BATCH_MAX);
+        let max = many.max.unwrap_or(BATCH_MAX);
+        if !(1..=BATCH_MAX).contains(&max) {
+            let problem = format!("expected a number from 1 to {BATCH_MAX}");
+            return Err(DeliveryError::Invalid { field: "max", problem });
+        }
         let (mut ids, mut after) = (Vec::new(), None);
         while ids.len() < max {
             let page = self.parked(caller, &many.filter, after, BATCH_MAX).await?;
@@ -328,9 +331,7 @@ impl Deliveries {
         check_reason(reason)?;
         let root = self.head(caller, envelope).await?.root;
         let deliveries = self.lineage_deliveries(caller, root).await?;
-        let open = deliveries.iter().filter(|delivery| {
-            delivery.state().is_open() || delivery.state() == DeliveryState::Parked
-        });
+        let open = deliveries.iter().filter(|delivery| delivery.state().waits());
         let cancel = |delivery: &Delivery| {
             let event = Event::Cancel(by(caller, reason));
             Act::new(caller, delivery.row.id, event).noting("reason", reason)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use spine_protocol::{AgentName, DeliveryId, Digest, EnvelopeId, Priority};
 use spine_store::{
     Applied, Change, Command, DeliveryState, EventDraft, Expected, Guard, IdempotencyRecord,
-    OrderKey, Put, RowKey, UnixMs,
+    OrderKey, Put, Receipt, RowKey, UnixMs,
 };
 
 use super::act::{Standings, check_same};
@@ -227,15 +227,26 @@ impl Deliveries {
         let places = delivery_places(&command);
         match self.apply_one(command).await? {
             Some(Applied::Now(receipt)) => {
-                for (delivery, place) in sent.iter_mut().zip(places) {
-                    delivery.row.change = receipt.put_change(place);
-                    delivery.row.sequence = delivery.row.change;
-                    self.arrived(caller, delivery);
-                }
+                self.written(caller, &mut sent, &places, &receipt);
                 Ok(sent)
             }
             Some(Applied::Before(known)) => self.sent_before(caller, &known).await,
             None => Err(DeliveryError::Contended),
+        }
+    }
+
+    /// New deliveries as they are on disk now; whoever waits for them is woken.
+    pub(super) fn written(
+        &self,
+        caller: &Caller,
+        sent: &mut [Delivery],
+        places: &[usize],
+        receipt: &Receipt,
+    ) {
+        for (delivery, place) in sent.iter_mut().zip(places) {
+            delivery.row.change = receipt.put_change(*place);
+            delivery.row.sequence = delivery.row.change;
+            self.arrived(caller, delivery);
         }
     }
 

@@ -100,7 +100,7 @@ pub struct ManyBody {
     #[serde(default)]
     pub filter: ParkedFilterBody,
     /// How many at most.
-    #[schemars(range(min = 0, max = 1000))]
+    #[schemars(range(min = 1, max = 1000))]
     pub max: Option<usize>,
     /// Only say which ones it would be.
     #[serde(default)]

@@ -37,7 +37,7 @@ pub(super) fn park(
     moment: &Moment<'_>,
 ) -> Result<Step, Refusal> {
     let state = before.state();
-    if !state.is_open() && state != DeliveryState::Parked {
+    if !state.waits() {
         return Err(Refusal::Over(state));
     }
     let mut step = parked(before.clone(), cause, &by.reason, moment.now);
