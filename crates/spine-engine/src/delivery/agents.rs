@@ -105,6 +105,10 @@ impl Deliveries {
         options: AgentOptions,
     ) -> Result<AgentView> {
         options.policy.check()?;
+        if options.max_tokens == Some(0) {
+            let problem = "must be at least 1".to_owned();
+            return Err(DeliveryError::Invalid { field: "max_tokens", problem });
+        }
         let change =
             |before: AgentOptions| AgentOptions { paused: before.paused, ..options.clone() };
         self.change_agent(caller, agent, "agent.registered", change).await?;
