@@ -2,6 +2,7 @@
 //! acknowledgements it prints, and the check of what is left; and the telephone game.
 
 mod ack;
+mod cpu;
 mod engine;
 mod house;
 pub mod http;
@@ -9,6 +10,7 @@ pub mod survival;
 mod verify;
 
 pub use ack::Ack;
+pub use cpu::cpu_ms;
 pub use engine::Engine;
 pub use house::{House, STORE_FILE};
 pub use verify::{Verdict, verify};

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use spine_store::{ErrorKind, StoreError};
 
@@ -42,8 +43,14 @@ fn open(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Co
     let busy = std::time::Duration::from_millis(options.busy_ms_max.into());
     connection.busy_timeout(busy)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    keep_plans(&connection)?;
     connection.pragma_update(None, "cache_size", -i64::from(options.cache_kib))?;
     Ok(connection)
+}
+
+/// One plan for all parameters: else a statement is planned anew for nearly every value that it is given.
+pub(crate) fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 fn set_up_writer(connection: &Connection, options: &Options) -> rusqlite::Result<()> {

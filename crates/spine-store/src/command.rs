@@ -19,7 +19,7 @@ impl Change {
 }
 
 /// Which row is meant. Always within the command's workspace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowKey {
     /// A memory's newest version, or its tombstone.
     Memory(MemoryId),

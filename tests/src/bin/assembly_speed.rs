@@ -11,7 +11,7 @@ use spine_engine::memories::{ListRequest, Memories, NewMemory, SearchRequest};
 use spine_protocol::{Format, TokenizerName, count, render};
 use spine_store::testing::block_on;
 use spine_store::{Filter, SubjectFilter};
-use spine_tests::Engine;
+use spine_tests::{Engine, cpu_ms};
 
 const MEMORIES: usize = 100_000;
 const PINS: usize = 10;
@@ -141,20 +141,10 @@ impl Bench<'_> {
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (Took, T) {
-    let (started, cpu_ms) = (Instant::now(), cpu_ms());
+    let (started, cpu_before_ms) = (Instant::now(), cpu_ms());
     let made = work();
     let wall_ms = started.elapsed().as_secs_f64() * 1_000.0;
-    (Took { wall_ms, cpu_ms: self::cpu_ms() - cpu_ms }, made)
-}
-
-/// Of all threads so far, as Linux tells it; exact to a tick, so only means are worth reading.
-fn cpu_ms() -> f64 {
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let of_thread = |thread: std::fs::DirEntry| {
-        let told = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        told.split(' ').next()?.parse::<f64>().ok()
-    };
-    threads.filter_map(of_thread).sum::<f64>() / 1e6
+    (Took { wall_ms, cpu_ms: cpu_ms() - cpu_before_ms }, made)
 }
 
 fn quantile(took: &[Took], q: f64) -> f64 {

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use spine_engine::Caller;
 use spine_engine::assembly::{Assembled, HandoffRequest};
 use spine_engine::delivery::{Ack, Deliveries, ReceiveRequest, SendOptions};
-use spine_tests::Engine;
+use spine_tests::{Engine, cpu_ms};
 use tokio::sync::Semaphore;
+// The allocator of the real program.
+use memory_spine as _;
 
 const RECEIVERS: usize = 10;
 const ENVELOPES: usize = 40_000;
@@ -19,7 +21,7 @@ const SECONDS: u64 = 5;
 struct Bench {
     deliveries: Deliveries,
     caller: Caller,
-    envelopes: Vec<Assembled>,
+    envelopes: Arc<Vec<Assembled>>,
     next: AtomicUsize,
     done: AtomicU64,
     places: Semaphore,
@@ -29,26 +31,37 @@ fn main() {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.unwrap().block_on(async {
-        println!("outstanding   cycles a second");
-        for outstanding in [1, 100, 1_000] {
-            let rate = measure(outstanding).await;
-            println!("{outstanding:>11} {rate:>17.0}");
+        let envelopes = Arc::new(envelopes().await);
+        println!("outstanding   cycles a second   µs of processor a cycle");
+        for outstanding in outstanding() {
+            let (rate, cpu_us) = measure(outstanding, envelopes.clone()).await;
+            println!("{outstanding:>11} {rate:>17.0} {cpu_us:>25.0}");
         }
     });
 }
 
-async fn measure(outstanding: usize) -> f64 {
+/// Those that were asked for, or the usual ones.
+fn outstanding() -> Vec<usize> {
+    let asked: Vec<usize> =
+        std::env::args().skip(1).map(|number| number.parse().unwrap()).collect();
+    if asked.is_empty() { vec![1, 100, 1_000] } else { asked }
+}
+
+fn caller() -> Caller {
+    Caller { agent: "bench".parse().ok(), ..Caller::of("default".parse().unwrap()) }
+}
+
+async fn measure(outstanding: usize, envelopes: Arc<Vec<Assembled>>) -> (f64, f64) {
     let engine = Engine::on_sqlite();
-    let caller = Caller { agent: "bench".parse().ok(), ..Caller::of("default".parse().unwrap()) };
     let bench = Arc::new(Bench {
-        envelopes: envelopes(&engine, &caller).await,
+        envelopes,
         deliveries: engine.deliveries.clone(),
-        caller,
+        caller: caller(),
         next: AtomicUsize::new(0),
         done: AtomicU64::new(0),
         places: Semaphore::new(outstanding),
     });
-    let started = Instant::now();
+    let (started, cpu_before_ms) = (Instant::now(), cpu_ms());
     let end = started + Duration::from_secs(SECONDS);
     let senders = outstanding.min(200);
     let mut tasks: Vec<_> = (0..senders).map(|_| tokio::spawn(send(bench.clone(), end))).collect();
@@ -58,18 +71,20 @@ async fn measure(outstanding: usize) -> f64 {
     for task in tasks {
         task.await.unwrap();
     }
-    bench.done.load(Ordering::Relaxed) as f64 / started.elapsed().as_secs_f64()
+    let done = bench.done.load(Ordering::Relaxed) as f64;
+    (done / started.elapsed().as_secs_f64(), (cpu_ms() - cpu_before_ms) * 1_000.0 / done)
 }
 
 /// Different ones of some 4 KB each, made before the clock starts: assembly has its own benchmark.
-async fn envelopes(engine: &Engine, caller: &Caller) -> Vec<Assembled> {
+async fn envelopes() -> Vec<Assembled> {
+    let (engine, caller) = (Engine::on_sqlite(), caller());
     let mut made = Vec::with_capacity(ENVELOPES);
     for number in 0..ENVELOPES {
         let target = format!("agent-{}", number % RECEIVERS).parse().unwrap();
         let summary =
             format!("Work on part {number}. {}", "Keep the gateway's limits. ".repeat(100));
         let request = HandoffRequest { include_recent: 0, ..HandoffRequest::new(target, summary) };
-        made.push(engine.handoffs.prepare(caller, request).await.unwrap());
+        made.push(engine.handoffs.prepare(&caller, request).await.unwrap());
     }
     made
 }

@@ -5,12 +5,14 @@ use rusqlite::types::Value;
 use spine_store::{DeliveryQuery, DeliveryState, EventQuery};
 
 use super::{deliveries, log, records};
+use crate::connection::keep_plans;
 use crate::migrations;
 use crate::writer::deliveries::UPDATE;
 
 /// How SQLite would run it, whatever the parameters.
 fn plan(sql: &str) -> String {
     let mut connection = Connection::open_in_memory().unwrap();
+    keep_plans(&connection).unwrap();
     migrations::run(&mut connection).unwrap();
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let none = vec![Value::Null; statement.parameter_count()];

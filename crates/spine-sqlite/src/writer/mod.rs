@@ -1,5 +1,6 @@
 //! The one writer. It commits in groups: whatever waits is one transaction with one fsync.
 
+mod ahead;
 mod commit;
 mod counters;
 pub(crate) mod deliveries;

@@ -1,4 +1,4 @@
-//! One command inside the group's transaction, atomic by a savepoint of its own.
+//! One command inside the group's transaction, atomic by itself.
 
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OptionalExtension, Params, params};
@@ -10,7 +10,7 @@ use spine_store::{
 
 use super::commit::execute;
 use super::counters::{Counter, Counters};
-use super::{deliveries, envelopes, memories, records};
+use super::{ahead, deliveries, envelopes, memories, records};
 use crate::row::{LIVE, change, idempotency};
 
 /// Why a command does not go on.
@@ -68,16 +68,36 @@ impl Step<'_> {
         for guard in &command.guards {
             guard.check(self.found(&guard.key)?).map_err(Halt::Refused)?;
         }
+        if self.is_sure(command)? {
+            self.write(command)?
+        } else {
+            self.write_or_undo(command)?
+        }
+        Ok(Applied::Now(self.receipt))
+    }
+
+    /// Whether nothing of it can be refused once a part is written.
+    fn is_sure(&self, command: &Command) -> Result<bool> {
+        let Some(conditions) = ahead::conditions(&command.puts) else { return Ok(false) };
+        for guard in conditions {
+            if guard.check(self.found(&guard.key)?).is_err() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn write_or_undo(&mut self, command: &Command) -> Result<()> {
         execute(self.connection, "SAVEPOINT command")?;
         let written = self.write(command);
         match &written {
             Ok(()) => {}
             Err(Halt::Refused(_)) => execute(self.connection, "ROLLBACK TO command")?,
             // SQLite may have rolled back by itself; to go on here would hide the first error.
-            Err(Halt::Broken(_)) => return written.map(|()| Applied::Now(self.receipt)),
+            Err(Halt::Broken(_)) => return written,
         }
         execute(self.connection, "RELEASE command")?;
-        written.map(|()| Applied::Now(self.receipt))
+        written
     }
 
     fn known(&self, command: &Command) -> Result<Option<IdempotencyRecord>> {
