@@ -3,6 +3,7 @@
 mod cli;
 mod command;
 mod config;
+mod erasures;
 mod house;
 mod housekeeping;
 mod logging;

@@ -10,6 +10,7 @@
 mod access;
 mod bad_input;
 mod delivery;
+mod erasure;
 mod events;
 mod happy;
 mod hostile;

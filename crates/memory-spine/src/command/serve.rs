@@ -8,6 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::Failure;
 use crate::config::Config;
+use crate::erasures::{ErasureKeeper, ErasureList};
 use crate::house::House;
 use crate::housekeeping::keep_house;
 use crate::logging;
@@ -29,11 +30,18 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
 
 async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> {
     let app = Arc::new(App::open(house.parts()?, config.server.clone()).await?);
+    let erasures = ErasureList::open(&config.data)?;
+    erasures.replay(&app).await?;
+    let mut keeper = ErasureKeeper::new(app.clone(), erasures);
     let server = Server::bind(app).await?;
     announce(config, &server)?;
     let keeping = tokio::spawn(keep_house(house));
     let stop = told_to_stop()?;
-    server.run(stop).await;
+    tokio::select! {
+        () = server.run(stop) => {}
+        () = keeper.keep() => {}
+    }
+    keeper.look().await;
     keeping.abort();
     tracing::info!("stopped");
     Ok(())
