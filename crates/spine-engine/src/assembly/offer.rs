@@ -51,7 +51,7 @@ impl Offer {
     }
 
     fn value(&self, detail: Detail) -> f64 {
-        (claim(&self.source) + self.usefulness.score()) * fidelity(detail)
+        (claim(&self.source) + self.usefulness.worth()) * fidelity(detail)
     }
 
     fn text(&self, detail: Detail) -> Option<String> {

@@ -4,7 +4,7 @@
 //! the best one's; recency halves every `RECENCY_HALF_LIFE_DAYS`; priority is 0, 1/3, 2/3 or 1. It picks the
 //! `include_recent` memories nobody asked for.
 //!
-//! `value(detail) = (claim + usefulness) × fidelity(detail)`: the claim is what the source has on a place (a pin more than
+//! `value(detail) = (claim + usefulness⁶) × fidelity(detail)`: the claim is what the source has on a place (a pin more than
 //! a mention, a mention more than an inherited one), and fidelity is how much of the memory the detail keeps.
 
 use spine_protocol::{Detail, Priority, Source};
@@ -15,6 +15,7 @@ pub const RECENCY_HALF_LIFE_DAYS: f64 = 14.0;
 const RELEVANCE_WEIGHT: f64 = 0.65;
 const RECENCY_WEIGHT: f64 = 0.20;
 const PRIORITY_WEIGHT: f64 = 0.15;
+const WORTH_POWER: i32 = 6;
 const DAY_MS: f64 = 86_400_000.0;
 
 /// The parts of a usefulness, each from 0 to 1.
@@ -34,6 +35,13 @@ impl Usefulness {
         let days = age_ms.max(0) as f64 / DAY_MS;
         let recency = 0.5_f64.powf(days / RECENCY_HALF_LIFE_DAYS);
         Self { relevance: relevance.clamp(0.0, 1.0), recency, priority: priority_share(priority) }
+    }
+
+    /// What it is worth beside others that cost room as well. Steep, since the best answers are many times likelier to
+    /// be needed than middling ones: by the score itself, three short memories that hardly matter would outweigh one
+    /// that does.
+    pub(super) fn worth(&self) -> f64 {
+        self.score().powi(WORTH_POWER)
     }
 
     /// One score, 0 to 1.
