@@ -30,7 +30,10 @@ _SAID_ELSEWHERE = ("parent", "parents", "order_key", "emit")
 
 
 class HandoffOptions(TypedDict, total=False):
-    """What can be said about a handoff beside its target and its summary; see ``agent_handoff``."""
+    """What can be said about a handoff beside its target and its summary; see ``agent_handoff``.
+
+    Example: ``spine.send_handoff("tester", "Test it.", strategy="lazy", max_tokens=8000)``
+    """
 
     intent: str | None
     include_recent: int

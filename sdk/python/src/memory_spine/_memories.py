@@ -18,7 +18,10 @@ MEMORIES_PER_REQUEST_MAX = 500
 
 
 class Filters(TypedDict, total=False):
-    """Which memories. Every part that is given must hold."""
+    """Which memories. Every part that is given must hold.
+
+    Example: ``spine.recent(5, thread="run-17", pinned=True)``
+    """
 
     thread: str
     subject: str
