@@ -21,6 +21,12 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
+/** Where figures stand alone, with nothing known before and after. */
+export function isolated(values: ArrayLike<number | null | undefined>): number[] {
+  const isKnown = (index: number) => typeof values[index] === "number";
+  return Array.from(values, (_, index) => index).filter((i) => isKnown(i) && !isKnown(i - 1) && !isKnown(i + 1));
+}
+
 /** What a completeness means. */
 export function judgeCompleteness(value: number | null, limits: Thresholds["completeness"]): Verdict | null {
   if (value === null) return null;
