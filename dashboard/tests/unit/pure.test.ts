@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Delivery, Envelope } from "../../src/api/types.ts";
 import { HOSTILE } from "../../mock/hostile.ts";
 import { diffEnvelopes, diffLines, fold } from "../../src/pure/diff.ts";
-import { THRESHOLDS, compute, count, isolated, judgeCompleteness, judgeFailures, percent, quantile } from "../../src/pure/figures.ts";
+import { THRESHOLDS, compute, count, isolated, judgeCompleteness, judgeFailures, judgeTokens, percent, quantile } from "../../src/pure/figures.ts";
 import { groupParked, reasonOf } from "../../src/pure/groups.ts";
 import { inertText, oneLine, pieces, spell } from "../../src/pure/inert.ts";
 import { layout } from "../../src/pure/layout.ts";
@@ -199,6 +199,17 @@ describe("the reason of a dead letter", () => {
   test("is what the last attempt ran into", () => check("attempts_exhausted", "endpoint answered 529", "endpoint answered 529"));
   test("is what is known, where an attempt ended without a word", () => check("attempts_exhausted", null, "no attempts left after 1"));
   test("is the person's, where one parked it", () => check("asked", "endpoint answered 529", "no attempts left after 1"));
+});
+
+describe("the use of token budgets", () => {
+  const check = (p50: number, count: number, verdict: string | null) => expect(judgeTokens({ p50, counts: [{ upto: 1, count }] }, THRESHOLDS.token_utilisation)).toBe(verdict);
+
+  test("is judged as the server does: by its median", () => {
+    check(0.05, 20, "degraded");
+    check(0.5, 20, "healthy");
+    check(0.98, 20, "degraded");
+  });
+  test("is not judged by a few handoffs", () => check(0.05, 19, null));
 });
 
 test("a figure between gaps is a point, since it has no line", () => {
