@@ -1,8 +1,10 @@
 import { defineConfig } from "@playwright/test";
 
-/** With BASE_URL the same tests run against a real server. */
-const port = 4799;
-export const base = process.env["BASE_URL"] ?? `http://127.0.0.1:${port}`;
+/** With MEMORY_SPINE_BINARY the same tests, and some more, run on servers that are started from it; with BASE_URL on one that runs. */
+export const MOCK_PORT = 4799;
+export const REAL_PORT = 4798;
+const isReal = Boolean(process.env["MEMORY_SPINE_BINARY"]);
+export const base = process.env["BASE_URL"] ?? `http://127.0.0.1:${isReal ? REAL_PORT : MOCK_PORT}`;
 
 export default defineConfig({
   testDir: "tests/browser",

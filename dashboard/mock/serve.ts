@@ -19,7 +19,6 @@ const TYPES: Record<string, string> = {
 };
 
 const worlds = new Map<string, World>();
-const streams = new Set<ServerResponse>();
 
 function worldOf(name: string): World {
   const known = worlds.get(name);
@@ -71,18 +70,10 @@ function follow(world: World, request: IncomingMessage, response: ServerResponse
   response.write(": hello\n\n");
   const alive = setInterval(() => response.write(": alive\n\n"), 15_000);
   world.listeners.add(write);
-  streams.add(response);
   request.on("close", () => {
     clearInterval(alive);
     world.listeners.delete(write);
-    streams.delete(response);
   });
-}
-
-/** Ends what is being followed, as a restart does. */
-function dropStreams(response: ServerResponse): void {
-  for (const stream of streams) stream.end();
-  answer(response, 200, "application/json", "{}");
 }
 
 /** Answers a request to the API. */
@@ -134,7 +125,6 @@ function file(folder: string, path: string, response: ServerResponse): void {
 export function start(folder: string, port: number): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url?.startsWith("/v1/")) return void handle(request, response);
-    if (request.url === "/mock/drop-streams") return dropStreams(response);
     file(folder, new URL(request.url ?? "/", "http://mock").pathname, response);
   });
   return new Promise((resolve) => server.listen(port, "127.0.0.1", () => resolve(server)));

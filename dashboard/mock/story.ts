@@ -260,7 +260,7 @@ function alerts(world: World, minutesAgo: (minutes: number) => void): void {
     kind: "failures_in_a_row",
     severity: "warning",
     target: "translator",
-    title: "3 failures in a row to translator",
+    title: "Handoffs to translator fail one after another",
     detail: "The last one: model endpoint answered 529: overloaded.",
     count: 4,
   });
@@ -268,7 +268,7 @@ function alerts(world: World, minutesAgo: (minutes: number) => void): void {
   world.open({
     kind: "completeness_low",
     severity: "critical",
-    title: "Completeness was under 80 %",
+    title: "Handoffs lack what they were asked to carry",
     detail: "72 % over 5 minutes; ms-7777 is gone and 11 handoffs asked for it.",
     state: "resolved",
     resolved_at: new Date(Date.now() - 171 * MINUTE).toISOString(),

@@ -462,7 +462,7 @@ export class World {
     this.park(
       delivery,
       outcome === "not_taken" ? "nobody_took_it" : "attempts_exhausted",
-      reason ?? "every attempt was spent",
+      `no attempts left after ${attempts.length}, the last with ${delivery.agent}`,
       null,
     );
     this.alarm(delivery);
@@ -480,7 +480,7 @@ export class World {
   /** One failure is an info, counted while it is open. */
   alarm(delivery: Delivery): void {
     const known = this.alerts.find(
-      (one) => one.kind === "handoff_failed" && one.target === delivery.target && one.state === "open",
+      (one) => one.kind === "handoff_failed" && one.state === "open",
     );
     if (known) {
       known.count++;
@@ -490,9 +490,8 @@ export class World {
       this.open({
         kind: "handoff_failed",
         severity: "info",
-        target: delivery.target,
-        title: `A handoff to ${delivery.target} failed`,
-        detail: "It ran out of attempts and waits among the dead letters.",
+        title: "A handoff ran out of attempts",
+        detail: `A handoff to ${delivery.agent} ran out of attempts and waits for a person.`,
         deliveries: [delivery.id],
       });
     }

@@ -80,6 +80,9 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
+/// Where the tests of the SDK and of the dashboard, and `MemorySpine.local()`, find the server.
+pub const BINARY_VARIABLE: &str = "MEMORY_SPINE_BINARY";
+
 /// The server, built together with everything else: by itself cargo would build its dependencies once more, with the
 /// features that it alone asks for.
 pub fn server_binary() -> Result<PathBuf, Failure> {

@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::command::{Failure, run, workspace};
+use crate::command::{BINARY_VARIABLE, Failure, run, server_binary, workspace};
 use crate::suites::Scale;
 
 const CHROMIUM: &str = "/usr/bin/chromium";
+const BROWSER_TESTS: [&str; 3] = ["run", "--silent", "test:browser"];
 
 fn folder() -> PathBuf {
     workspace().join("dashboard")
 }
 
 fn npm(arguments: &[&str]) -> Result<(), Failure> {
-    let mut command = Command::new("npm");
-    run(command.args(arguments).current_dir(folder())).map_err(|failure| {
+    run_npm(Command::new("npm").args(arguments))
+}
+
+fn run_npm(command: &mut Command) -> Result<(), Failure> {
+    run(command.current_dir(folder())).map_err(|failure| {
         Failure::new(format!(
             "{failure}\nthe dashboard is built with Node.js 20.19 or newer and its npm"
         ))
@@ -48,13 +52,16 @@ pub fn suite(_: Scale) -> Result<(), Failure> {
     npm(&["test", "--silent"])
 }
 
-/// Every page and action in Debian's Chromium, against a stand-in of the API.
+/// Every page and action in Debian's Chromium: against a stand-in of the API, then against real servers.
 pub fn browser_suite(_: Scale) -> Result<(), Failure> {
     if !PathBuf::from(CHROMIUM).exists() && std::env::var_os("CHROMIUM").is_none() {
         return Err(Failure::new(format!(
             "{CHROMIUM} is missing: install Debian's package (apt-get install chromium), or name another in CHROMIUM"
         )));
     }
-    install()?;
-    npm(&["run", "--silent", "test:browser"])
+    // The server carries the page: it is built first.
+    build()?;
+    npm(&BROWSER_TESTS)?;
+    let binary = server_binary()?;
+    run_npm(Command::new("npm").args(BROWSER_TESTS).env(BINARY_VARIABLE, binary))
 }

@@ -6,6 +6,8 @@ use std::process::Command;
 
 use crate::command::{Failure, output, run, target_folder};
 
+/// The Python of the person who types.
+pub const AT_HAND: &str = "python3";
 /// The oldest Python that the checks run on.
 const VERSION_MIN: (u32, u32) = (3, 11);
 
@@ -14,27 +16,34 @@ pub fn with_requirements(name: &str, files: &[PathBuf]) -> Result<PathBuf, Failu
     let wanted = files.iter().map(|file| read(file)).collect::<Result<String, Failure>>()?;
     let packages: Vec<OsString> =
         files.iter().flat_map(|file| ["--requirement".into(), file.into()]).collect();
-    environment(name, &wanted, &packages)
+    environment(AT_HAND, name, &wanted, &packages)
 }
 
 /// The Python of an environment with these packages, as pip is asked for them; made anew when what is wanted changes.
-pub fn environment(name: &str, wanted: &str, packages: &[OsString]) -> Result<PathBuf, Failure> {
+pub fn environment(
+    interpreter: &str,
+    name: &str,
+    wanted: &str,
+    packages: &[OsString],
+) -> Result<PathBuf, Failure> {
     let folder = target_folder()?.join(name);
     let stamp = folder.join("installed-requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(python_of(&folder));
     }
-    let python = fresh(name, packages)?;
+    let python = fresh(interpreter, name, packages)?;
     std::fs::write(&stamp, wanted)
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", stamp.display())))?;
     Ok(python)
 }
 
 /// The Python of an environment that has these packages and nothing else.
-pub fn fresh(name: &str, packages: &[OsString]) -> Result<PathBuf, Failure> {
-    check_version()?;
+pub fn fresh(interpreter: &str, name: &str, packages: &[OsString]) -> Result<PathBuf, Failure> {
+    if interpreter == AT_HAND {
+        check_version()?;
+    }
     let folder = target_folder()?.join(name);
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    run(Command::new(interpreter).args(["-m", "venv", "--clear"]).arg(&folder))?;
     let python = python_of(&folder);
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     run(Command::new(&python).args(install).args(packages))?;
@@ -45,6 +54,13 @@ fn python_of(environment: &Path) -> PathBuf {
     environment.join("bin/python")
 }
 
+/// What an interpreter calls itself, such as `Python 3.12.1`; nothing where there is none of this name.
+pub fn version(interpreter: &Path) -> Option<String> {
+    let output = Command::new(interpreter).arg("--version").output().ok()?;
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(said)
+}
+
 /// A file as text.
 pub fn read(file: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(file)
@@ -53,8 +69,8 @@ pub fn read(file: &Path) -> Result<String, Failure> {
 
 fn check_version() -> Result<(), Failure> {
     let script = "import sys; print(sys.version_info[0], sys.version_info[1])";
-    let printed = String::from_utf8(output(Command::new("python3").args(["-c", script]))?)
-        .unwrap_or_default();
+    let printed =
+        String::from_utf8(output(Command::new(AT_HAND).args(["-c", script]))?).unwrap_or_default();
     let numbers: Vec<u32> =
         printed.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     match numbers.as_slice() {

@@ -4,37 +4,60 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{Failure, run, server_binary, target_folder, workspace};
+use crate::command::{BINARY_VARIABLE, Failure, run, server_binary, target_folder, workspace};
 use crate::python;
+use crate::suites::Scale;
 
-/// Where the SDK's tests and `MemorySpine.local()` find the server.
-const BINARY_VARIABLE: &str = "MEMORY_SPINE_BINARY";
 /// What the build of the wheel takes the server from.
 const WHEEL_BINARY_VARIABLE: &str = "MEMORY_SPINE_WHEEL_BINARY";
-/// What is run in the SDK's folder, in this order.
-const CHECKS: [&[&str]; 4] =
-    [&["ruff", "check", "."], &["ruff", "format", "--check", "."], &["mypy"], &["pytest", "-q"]];
+/// What is run in the SDK's folder, in this order, before its tests.
+const CHECKS: [&[&str]; 3] =
+    [&["ruff", "check", "."], &["ruff", "format", "--check", "."], &["mypy"]];
+const TESTS: &[&str] = &["pytest", "-q"];
+/// The Pythons that the SDK is for.
+const INTERPRETERS: [&str; 4] = ["python3.10", "python3.11", "python3.12", "python3.13"];
 
 fn folder() -> PathBuf {
     workspace().join("sdk/python")
 }
 
-/// Lints, types and every test, with the server that cargo builds.
-pub fn check() -> Result<(), Failure> {
-    let (binary, python) = (server_binary()?, environment()?);
+/// Lints, types and every test, with the server that cargo builds: on the Python at hand, in a long run on every one
+/// that is here.
+pub fn check(scale: Scale) -> Result<(), Failure> {
+    let (binary, python) = (server_binary()?, environment(python::AT_HAND)?);
     for check in CHECKS {
-        let mut command = Command::new(&python);
-        command.arg("-m").args(check).current_dir(folder()).env(BINARY_VARIABLE, &binary);
-        run(&mut command)?;
+        run(&mut module(&python, check))?;
     }
+    match scale {
+        Scale::Normal => test_on(&python, &binary),
+        Scale::Soak => INTERPRETERS.iter().try_for_each(|name| test_if_here(name, &binary)),
+    }
+}
+
+fn test_if_here(interpreter: &str, binary: &Path) -> Result<(), Failure> {
+    if python::version(Path::new(interpreter)).is_some() {
+        return test_on(&environment(interpreter)?, binary);
+    }
+    println!("{interpreter} is not here: the SDK is not tried on it");
     Ok(())
+}
+
+fn test_on(python: &Path, binary: &Path) -> Result<(), Failure> {
+    println!("the SDK on {}", python::version(python).unwrap_or_default());
+    run(module(python, TESTS).env(BINARY_VARIABLE, binary))
+}
+
+fn module(python: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(python);
+    command.arg("-m").args(arguments).current_dir(folder());
+    command
 }
 
 /// Builds the wheel, installs it where nothing else is, and runs the README's example there.
 pub fn wheel() -> Result<(), Failure> {
     let dist = target_folder()?.join("wheel");
     build(&dist)?;
-    let python = python::fresh("python-wheel", &[only_file(&dist)?.into()])?;
+    let python = python::fresh(python::AT_HAND, "python-wheel", &[only_file(&dist)?.into()])?;
     let scripts = python.parent().unwrap_or(&dist);
     run(Command::new(scripts.join("memory-spine")).arg("--version"))?;
     let mut example = Command::new(&python);
@@ -45,16 +68,17 @@ pub fn wheel() -> Result<(), Failure> {
 fn build(dist: &Path) -> Result<(), Failure> {
     // Another version's wheel may be there.
     let _ = std::fs::remove_dir_all(dist);
-    let mut command = Command::new(environment()?);
+    let mut command = Command::new(environment(python::AT_HAND)?);
     command.args(["-m", "build", "--wheel", "--outdir"]).arg(dist).arg(folder());
     run(command.env(WHEEL_BINARY_VARIABLE, server_binary()?))
 }
 
-fn environment() -> Result<PathBuf, Failure> {
+fn environment(interpreter: &str) -> Result<PathBuf, Failure> {
     let wanted = python::read(&folder().join("pyproject.toml"))?;
     let mut package = OsString::from(folder());
     package.push("[test]");
-    python::environment("python-sdk", &wanted, &["--editable".into(), package])
+    let name = format!("{interpreter}-sdk");
+    python::environment(interpreter, &name, &wanted, &["--editable".into(), package])
 }
 
 fn only_file(folder: &Path) -> Result<PathBuf, Failure> {

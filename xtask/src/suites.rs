@@ -143,8 +143,8 @@ fn signatures(_: Scale) -> Result<(), Failure> {
     run_command(&mut independent("spine-outbound", "check_signatures.py")?)
 }
 
-fn python_sdk(_: Scale) -> Result<(), Failure> {
-    sdk::check()
+fn python_sdk(scale: Scale) -> Result<(), Failure> {
+    sdk::check(scale)
 }
 
 fn python_wheel(_: Scale) -> Result<(), Failure> {

@@ -132,7 +132,7 @@ function Breaker({ agent }: { agent: Agent }) {
             <Ago at={breaker.opened_at} />
           </Fact>
         )}
-        {breaker.retry_at && (
+        {breaker.retry_at && !breaker.forced && (
           <Fact name="next probe">
             <Ago at={breaker.retry_at} />
           </Fact>

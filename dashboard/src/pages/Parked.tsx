@@ -7,7 +7,7 @@ import type { Delivery, Filter } from "../api/types.ts";
 import { useLoad } from "../live/load.ts";
 import { usePages } from "../live/pages.ts";
 import { counted } from "../pure/figures.ts";
-import { groupParked } from "../pure/groups.ts";
+import { groupParked, reasonOf } from "../pure/groups.ts";
 import { Line, Word } from "../ui/Inert.tsx";
 import { Empty, Loading, Section, Trouble } from "../ui/Notice.tsx";
 import { go, linkTo, place } from "../ui/route.ts";
@@ -95,7 +95,7 @@ function ParkedLine({ delivery }: { delivery: Delivery }) {
         </span>
       </div>
       <div class="dim">
-        <Line text={last?.reason ?? "no reason was given"} length={160} />
+        <Line text={reasonOf(delivery) ?? "no reason was given"} length={160} />
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 // Figures: how they are written, how they are judged, and what can be told from deliveries alone.
 
-import type { Delivery, Latency, Thresholds, Verdict } from "../api/types.ts";
+import type { Delivery, HealthWindow, Latency, Thresholds, Verdict } from "../api/types.ts";
 import { between } from "./time.ts";
 
 /** A share in percent, with as many places as matter near the thresholds. */
@@ -19,6 +19,25 @@ export function count(n: number | null | undefined): string {
 /** `1 handoff`, `2 handoffs`. */
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+/** Fewer handoffs than this say nothing about how budgets are used; the server waits for as many. */
+const TOKENS_JUDGED_MIN = 20;
+
+/** What a use of token budgets means. */
+export function judgeTokens(
+  { p50, counts }: Pick<HealthWindow["token_utilisation"], "p50" | "counts">,
+  limits: Thresholds["token_utilisation"],
+): Verdict | null {
+  const handoffs = counts.reduce((sum, one) => sum + one.count, 0);
+  if (p50 === null || handoffs < TOKENS_JUDGED_MIN) return null;
+  return p50 < limits.low || p50 >= limits.full ? "degraded" : "healthy";
+}
+
+/** Where figures stand alone, with nothing known before and after. */
+export function isolated(values: ArrayLike<number | null | undefined>): number[] {
+  const isKnown = (index: number) => typeof values[index] === "number";
+  return Array.from(values, (_, index) => index).filter((i) => isKnown(i) && !isKnown(i - 1) && !isKnown(i + 1));
 }
 
 /** What a completeness means. */

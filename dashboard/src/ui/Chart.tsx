@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 
+import { isolated } from "../pure/figures.ts";
 import { clock } from "../pure/time.ts";
 import { isDark } from "./theme.ts";
 
@@ -78,7 +79,8 @@ function options(props: ChartProps, width: number, point: (index: number | null)
           label: line.label,
           stroke,
           width: 1.6,
-          points: { show: false },
+          // A minute of work between quiet ones has no line to be seen by.
+          points: { show: true, size: 5, fill: stroke, filter: (chart, index) => isolated(chart.data[index] ?? []) },
           spanGaps: false,
           ...(line.fill ? { fill: `${stroke}22` } : {}),
         };

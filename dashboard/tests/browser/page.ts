@@ -4,7 +4,9 @@ import { type APIRequestContext, type Page, expect, request } from "@playwright/
 
 import { base } from "../../playwright.config.ts";
 
-export const isMock = !process.env["BASE_URL"];
+export const isMock = !process.env["BASE_URL"] && !process.env["MEMORY_SPINE_BINARY"];
+/** Whether the servers were started for these tests, with their story and with keys. */
+export const isOwn = !process.env["BASE_URL"] && !isMock;
 
 let numbered = 0;
 
@@ -22,8 +24,8 @@ export type Api = {
 };
 
 /** The public API, as a program uses it. */
-export async function api(workspace = freshWorkspace()): Promise<Api> {
-  const context: APIRequestContext = await request.newContext({ baseURL: base });
+export async function api(workspace = freshWorkspace(), at = base, key = ""): Promise<Api> {
+  const context: APIRequestContext = await request.newContext({ baseURL: at, extraHTTPHeaders: key ? { Authorization: `Bearer ${key}` } : {} });
   const call = async (method: string, path: string, body?: unknown, agent = "tester") => {
     const response = await context.fetch(path, { method, headers: { "Memory-Spine-Workspace": workspace, "Memory-Spine-Agent": agent }, ...(body === undefined ? {} : { data: body as object }) });
     expect(response.ok(), `${method} ${path}: ${response.status()} ${response.ok() ? "" : await response.text()}`).toBe(true);
@@ -41,7 +43,7 @@ export async function api(workspace = freshWorkspace()): Promise<Api> {
 const problems = new WeakMap<Page, string[]>();
 
 /** Opens a place of the dashboard. */
-export async function open(page: Page, hash: string, workspace: string): Promise<void> {
+export async function open(page: Page, hash: string, workspace: string, at = ""): Promise<void> {
   const seen: string[] = [];
   problems.set(page, seen);
   page.on("pageerror", (error) => seen.push(`error: ${error.message}`));
@@ -50,7 +52,7 @@ export async function open(page: Page, hash: string, workspace: string): Promise
     if (isOurs) seen.push(`console: ${message.text()}`);
   });
   await page.addInitScript((stored) => sessionStorage.getItem("memory-spine-session") ?? sessionStorage.setItem("memory-spine-session", stored), JSON.stringify({ key: "", workspace, name: "tester" }));
-  await page.goto(`/${hash}`);
+  await page.goto(`${at}/${hash}`);
   await expect(page.locator("main")).toBeVisible();
 }
 

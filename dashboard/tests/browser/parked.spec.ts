@@ -17,6 +17,7 @@ test("a dead letter shows why, every attempt and the envelope", async ({ page })
   await expect(detail).toContainText("ran out of attempts");
   await expect(detail.locator(".attempts li")).toHaveCount(1);
   await expect(detail.locator(".attempts")).toContainText("the tool server refused");
+  await expect(page.getByRole("region", { name: "Dead letters" }).locator(".row")).toContainText("the tool server refused");
   await expect(detail.getByRole("tabpanel")).toContainText("Write the client.");
   await noBreakage(page);
 });

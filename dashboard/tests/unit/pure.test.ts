@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Delivery, Envelope } from "../../src/api/types.ts";
 import { HOSTILE } from "../../mock/hostile.ts";
 import { diffEnvelopes, diffLines, fold } from "../../src/pure/diff.ts";
-import { THRESHOLDS, compute, count, judgeCompleteness, judgeFailures, percent, quantile } from "../../src/pure/figures.ts";
-import { groupParked } from "../../src/pure/groups.ts";
+import { THRESHOLDS, compute, count, isolated, judgeCompleteness, judgeFailures, judgeTokens, percent, quantile } from "../../src/pure/figures.ts";
+import { groupParked, reasonOf } from "../../src/pure/groups.ts";
 import { inertText, oneLine, pieces, spell } from "../../src/pure/inert.ts";
 import { layout } from "../../src/pure/layout.ts";
 import { mergeHead } from "../../src/pure/paging.ts";
@@ -185,11 +185,36 @@ describe("long lists", () => {
   });
 
   test("dead letters group by agent, cause and the words of the reason", () => {
-    const parked = (target: string, reason: string) => ({ target, parked: [{ cause: "asked", reason }] }) as unknown as Delivery;
+    const parked = (target: string, reason: string) => ({ target, parked: [{ cause: "asked", reason }], attempts: [] }) as unknown as Delivery;
     expect(groupParked([parked("a", "took 12 s"), parked("b", "other"), parked("a", "took 7 s")])).toEqual([
       { target: "a", cause: "asked", reason: "took # s", count: 2 }, { target: "b", cause: "asked", reason: "other", count: 1 },
     ]);
   });
+});
+
+describe("the reason of a dead letter", () => {
+  const check = (cause: string, attempt: string | null, said: string | null) =>
+    expect(reasonOf({ parked: [{ at: "", cause, reason: "no attempts left after 1", by: null }], attempts: [{ agent: "a", outcome: "nacked", reason: attempt, holder: null, since: null, at: "" }] })).toBe(said);
+
+  test("is what the last attempt ran into", () => check("attempts_exhausted", "endpoint answered 529", "endpoint answered 529"));
+  test("is what is known, where an attempt ended without a word", () => check("attempts_exhausted", null, "no attempts left after 1"));
+  test("is the person's, where one parked it", () => check("asked", "endpoint answered 529", "no attempts left after 1"));
+});
+
+describe("the use of token budgets", () => {
+  const check = (p50: number, count: number, verdict: string | null) => expect(judgeTokens({ p50, counts: [{ upto: 1, count }] }, THRESHOLDS.token_utilisation)).toBe(verdict);
+
+  test("is judged as the server does: by its median", () => {
+    check(0.05, 20, "degraded");
+    check(0.5, 20, "healthy");
+    check(0.98, 20, "degraded");
+  });
+  test("is not judged by a few handoffs", () => check(0.05, 19, null));
+});
+
+test("a figure between gaps is a point, since it has no line", () => {
+  expect(isolated([1, null, 2, 3, null, 4])).toEqual([0, 5]);
+  expect(isolated([null, null])).toEqual([]);
 });
 
 describe("server-sent events", () => {

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 from blocked import Blocked
 from conftest import one, pause, until
 
-from memory_spine import AsyncMemorySpine, LeaseLostError, MemorySpine, ResultInvalidError, carry, current_delivery
+from memory_spine import (
+    AsyncMemorySpine,
+    LeaseLostError,
+    MemorySpine,
+    ResultInvalidError,
+    UnavailableError,
+    _effects,
+    carry,
+    current_delivery,
+)
 
 SHORT = {"policy": {"lease_s": 1, "backoff_first_s": 0}}
 
@@ -113,6 +124,96 @@ def test_finished_work_that_comes_again_is_not_done_again(spine: Any) -> None:
     hands.finish(delivery.id, {"result": "written"})
     assert list(spine.receive("writer", wait=3)) == []
     assert ticket.wait("done", timeout=5).result == "written"
+
+
+class Interrupted:
+    """A transport whose acknowledgements do not get through, until it is mended."""
+
+    def __init__(self, kind: str) -> None:
+        self.broken = True
+        self.transport: Any = self._awaited() if kind == "async" else self._blocking()
+
+    def refuse(self, request: httpx.Request) -> None:
+        if self.broken and request.url.path.endswith("/ack"):
+            raise httpx.ConnectError("interrupted")
+
+    def _blocking(self) -> httpx.BaseTransport:
+        outer = self
+
+        class Transport(httpx.HTTPTransport):
+            def handle_request(self, request: httpx.Request) -> httpx.Response:
+                outer.refuse(request)
+                return super().handle_request(request)
+
+        return Transport()
+
+    def _awaited(self) -> httpx.AsyncBaseTransport:
+        outer = self
+
+        class Transport(httpx.AsyncHTTPTransport):
+            async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+                outer.refuse(request)
+                return await super().handle_async_request(request)
+
+        return Transport()
+
+
+def test_finished_work_is_not_given_back_when_its_acknowledgement_fails(
+    spine: Any, make: Any, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work was done, the server could not be told, and the end of ``with`` gave the work back with that error: on the last
+    attempt it was parked, though it was done. Now it waits to be acknowledged again."""
+    monkeypatch.setattr(_effects, "BACKOFF_FIRST_S", 0.001)
+    ticket = spine.send_handoff("writer", "Write it.", policy={"lease_s": 1, "backoff_first_s": 0, "attempts": 2})
+    line = Interrupted(kind)
+    worker = make(spine.identity.endpoint, workspace=spine.identity.workspace, transport=line.transport)
+    delivery = one(worker, "writer")
+    with pytest.raises(UnavailableError), delivery:
+        delivery.ack("written")
+    line.broken = False
+    assert list(worker.receive("writer", wait=3)) == []
+    done = ticket.wait("done", timeout=5)
+    assert (done.result, done.attempt) == ("written", 2)
+    assert done.document["attempts"][0].get("reason") != "interrupted"
+
+
+def test_a_client_of_another_workspace_leaves_the_connections_open(spine: Any) -> None:
+    other = spine.with_workspace(f"{spine.identity.workspace}-other")
+    other.store("Only there.")
+    other.close()
+    assert spine.store("Only here.").id == "ms-1"
+
+
+def test_pools_and_executors_carry_the_parent(memory_spine: MemorySpine) -> None:
+    memory_spine.send_handoff("writer", "Write it.", intent="Build it.")
+
+    def hand_on(number: int) -> Any:
+        return memory_spine.agent_handoff("tester", f"Test part {number}.")
+
+    with one(memory_spine, "writer"), ThreadPoolExecutor(3) as pool:
+        made = list(pool.map(carry(hand_on), range(6)))
+    assert [(handoff.intent, handoff.hop, handoff.sender) for handoff in made] == [("Build it.", 2, "writer")] * 6
+
+
+def test_an_awaited_agent_hands_on_from_threads_and_callbacks(
+    async_memory_spine: AsyncMemorySpine, memory_spine: MemorySpine
+) -> None:
+    async def scenario() -> list[Any]:
+        async with async_memory_spine as spine:
+            await spine.send_handoff("writer", "Write it.", intent="Build it.")
+            async for delivery in spine.receive("writer", wait=20):
+                async with delivery:
+                    loop = asyncio.get_running_loop()
+                    in_thread = await asyncio.to_thread(memory_spine.agent_handoff, "tester", "Test it in a thread.")
+                    in_pool = await loop.run_in_executor(None, carry(memory_spine.agent_handoff), "tester", "Test it in a pool.")
+                    called: asyncio.Future[Any] = loop.create_future()
+                    loop.call_soon(lambda done=called: done.set_result(current_delivery()))
+                    assert await called is delivery
+                    return [in_thread, in_pool]
+        raise AssertionError("nothing came")
+
+    handoffs = asyncio.run(scenario())
+    assert [(handoff.intent, handoff.hop) for handoff in handoffs] == [("Build it.", 2)] * 2
 
 
 def test_completing_and_handing_on_is_one_step(spine: Any) -> None:

@@ -124,6 +124,10 @@ def test_headers_say_who_asks(make: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     ]
 
 
+def test_a_key_is_not_shown(make: Any) -> None:
+    assert "msk_1" not in repr(make("http://spine.test", api_key="msk_1"))
+
+
 HEADERS = ("Memory-Spine-Workspace", "Memory-Spine-Agent", "Authorization")
 
 

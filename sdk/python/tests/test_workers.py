@@ -92,6 +92,42 @@ def test_a_worker_works_in_parallel_and_survives_failures(memory_spine: MemorySp
     assert failing.refresh().document["attempts"][0]["reason"] == "RuntimeError: no luck"
 
 
+SEEMS_TO_WORK = {
+    "sync": """
+import sys
+from memory_spine import MemorySpine
+
+spine = MemorySpine(sys.argv[1], workspace=sys.argv[2])
+spine.agent("not a name")(lambda handoff: None)
+spine.agent("writer")(lambda handoff: None)
+spine.run_agents()
+""",
+    "async": """
+import asyncio, sys
+from memory_spine import AsyncMemorySpine
+
+async def main():
+    async with AsyncMemorySpine(sys.argv[1], workspace=sys.argv[2]) as spine:
+        async def work(handoff): ...
+        spine.agent("not a name")(work)
+        spine.agent("writer")(work)
+        await spine.run_agents()
+
+asyncio.run(main())
+""",
+}
+
+
+@pytest.mark.parametrize("program", SEEMS_TO_WORK.values(), ids=SEEMS_TO_WORK)
+def test_a_worker_that_cannot_take_work_ends_with_the_reason(memory_spine: MemorySpine, program: str) -> None:
+    """Its thread or task ended with an error that does not pass, and the process waited for a signal for ever, taking no work."""
+    worker = started(program, memory_spine)
+    _, errors = worker.communicate(timeout=30)
+    assert worker.returncode == 1
+    assert "not a name takes no more work" in errors
+    assert "SpineError" in errors
+
+
 def test_an_awaited_worker_does_the_same(memory_spine_server: LocalServer, memory_spine_workspace: str) -> None:
     async def scenario() -> Any:
         async with AsyncMemorySpine(memory_spine_server.endpoint, workspace=memory_spine_workspace) as spine:

@@ -75,7 +75,9 @@ function Node({
         {delivery && <StateBadge state={delivery.state} />}
         {deliveries.length > 1 && <span class="dim">×{deliveries.length}</span>}
         {lost.length > 0 ? (
-          <span class="dim">{lost.join(", ")}</span>
+          <span class="dim" title={lost.join(", ")}>
+            {lost.join(", ")}
+          </span>
         ) : (
           <span class="dim">{percent(node.completeness)} complete</span>
         )}

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import type { Delivery } from "../../api/types.ts";
 import { usePages } from "../../live/pages.ts";
-import { count, percent } from "../../pure/figures.ts";
+import { count, counted, percent } from "../../pure/figures.ts";
 import { between, duration } from "../../pure/time.ts";
 import { Word } from "../../ui/Inert.tsx";
 import { Empty, Loading, Trouble } from "../../ui/Notice.tsx";
@@ -24,7 +24,7 @@ export function DeliveryLine({ delivery }: { delivery: Delivery }) {
         <Word text={delivery.sender ?? "?"} /> <span class="dim">→</span> <Word text={delivery.agent} />
       </span>
       <span class="extras">
-        {delivery.attempts_ended > 0 && <span class="dim">{delivery.attempts_ended} attempts</span>}
+        {delivery.attempts_ended > 0 && <span class="dim">{counted(delivery.attempts_ended, "attempt")}</span>}
         {delivery.completeness !== null && delivery.completeness < 1 && (
           <Badge tone="warn" glyph="▲">
             {percent(delivery.completeness)}

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 
 import type { HealthWindow, Latency, Queue, Thresholds, Verdict } from "../../api/types.ts";
-import { type Computed, count, counted, judgeCompleteness, judgeFailures, percent } from "../../pure/figures.ts";
+import { type Computed, count, counted, judgeCompleteness, judgeFailures, judgeTokens, percent } from "../../pure/figures.ts";
 import { duration } from "../../pure/time.ts";
 import { Bars } from "../../ui/Bars.tsx";
 import { VerdictBadge } from "../../ui/Status.tsx";
@@ -122,8 +122,7 @@ function TokenCard({
   tokens: HealthWindow["token_utilisation"];
   limits: Thresholds["token_utilisation"];
 }) {
-  const isOdd = tokens.p95 !== null && (tokens.p95 < limits.low || (tokens.p50 ?? 0) >= limits.full);
-  const verdict: Verdict | null = tokens.mean === null ? null : isOdd ? "degraded" : "healthy";
+  const verdict = judgeTokens(tokens, limits);
   const bars = tokens.counts.map(({ upto, count: n }) => ({
     label: `up to ${Math.round(upto * 100)} % of the budget`,
     count: n,

@@ -37,8 +37,8 @@ class AsyncHandoff(HandoffRecord):
 
     Example::
 
-        handoff = spine.agentas_handoff("code-generator", "Write the client as in ms-1.")
-        print(handoff.token_count, handoff.memory_refs, handoff.render())
+        handoff = await spine.agent_handoff("code-generator", "Write the client as in ms-1.")
+        print(handoff.token_count, handoff.memory_refs, await handoff.render())
     """
 
     __slots__ = ()
@@ -55,6 +55,8 @@ class AsyncHandoff(HandoffRecord):
         handoffs: Sequence[AsyncHandoff],
         target_agent: str,
         task_summary: str,
+        *,
+        idempotency_key: str | None = None,
         **options: Unpack[_handoffs.HandoffOptions],
     ) -> AsyncHandoff:
         """One handoff that follows from several of the same task.
@@ -64,13 +66,17 @@ class AsyncHandoff(HandoffRecord):
         if not handoffs:
             raise ValueError("a join follows from at least one handoff: give those that it joins")
         spine = handoffs[0].owner
-        return as_handoff(await spine.run(_handoffs.join_handoffs(spine, handoffs, target_agent, task_summary, **options)))
+        joined = _handoffs.join_handoffs(spine, handoffs, target_agent, task_summary, idempotency_key=idempotency_key, **options)
+        return as_handoff(await spine.run(joined))
 
 
 class AsyncTicket(TicketRecord):
     """A handoff on its way.
 
-    Example: ``spine.sendas_handoff("tester", "Test the client.").wait("done", timeout=600).result``
+    Example::
+
+        ticket = await spine.send_handoff("tester", "Test the client.")
+        ack = await ticket.wait("done", timeout=600)
     """
 
     __slots__ = ()
@@ -131,7 +137,10 @@ class AsyncChannel(ChannelRecord):
 class AsyncPublication(PublicationRecord):
     """An envelope on its way to several receivers.
 
-    Example: ``publication = await channel.publish(handoff)``
+    Example::
+
+        publication = await channel.publish(handoff)
+        print((await publication.wait(60)).status)
     """
 
     __slots__ = ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from ._effects import Operation, ask, get, post, write
-from ._handoffs import HandoffOptions, envelope_id, handoff_body
+from ._effects import Operation, ask, at, get, post, write
+from ._handoffs import envelope_id, handed_on
 from ._records import ChannelRecord, ClientRecord, HandoffRecord, PublicationRecord
 from ._sending import WAIT_S_MAX
 from ._values import Duration, Json, given, seconds
@@ -17,7 +17,7 @@ def subscribe(channel: ChannelRecord, agent: str, *, idempotency_key: str | None
 
     Example: ``spine.get_channel("oauth-migration").subscribe("doc-writer")``
     """
-    yield from ask(write("PUT", f"/v1/channels/{channel.name}/subscribers/{agent}", key=idempotency_key))
+    yield from ask(write("PUT", at("channels", channel.name, "subscribers", agent), key=idempotency_key))
 
 
 def unsubscribe(channel: ChannelRecord, agent: str, *, idempotency_key: str | None = None) -> Operation[None]:
@@ -25,7 +25,7 @@ def unsubscribe(channel: ChannelRecord, agent: str, *, idempotency_key: str | No
 
     Example: ``channel.unsubscribe("doc-writer")``
     """
-    yield from ask(write("DELETE", f"/v1/channels/{channel.name}/subscribers/{agent}", key=idempotency_key))
+    yield from ask(write("DELETE", at("channels", channel.name, "subscribers", agent), key=idempotency_key))
 
 
 def subscribers(channel: ChannelRecord) -> Operation[list[str]]:
@@ -33,7 +33,7 @@ def subscribers(channel: ChannelRecord) -> Operation[list[str]]:
 
     Example: ``channel.subscribers()``
     """
-    document = yield from ask(get(f"/v1/channels/{channel.name}"))
+    document = yield from ask(get(at("channels", channel.name)))
     return list(document["subscribers"])
 
 
@@ -63,20 +63,15 @@ def publish(
         receivers=None if receivers is None else list(receivers),
         join=None if join is None else _join_body(join),
     )
-    document = yield from ask(post(f"/v1/channels/{channel.name}/publish", body, key=idempotency_key))
+    document = yield from ask(post(at("channels", channel.name, "publish"), body, key=idempotency_key))
     return PublicationRecord.read(channel.owner, document)
 
 
 def _join_body(join: Mapping[str, Any]) -> dict[str, Json]:
     options = dict(join)
-    need, timeout, send = options.pop("need", None), options.pop("timeout", None), options.pop("send", None)
-    target, summary = options.pop("target_agent"), options.pop("task_summary")
-    return given(
-        handoff=handoff_body(target, summary, cast("HandoffOptions", options)),
-        need=need,
-        timeout_s=None if timeout is None else seconds(timeout),
-        send=send,
-    )
+    need, timeout = options.pop("need", None), options.pop("timeout", None)
+    handoff, send = handed_on("join", options)
+    return given(handoff=handoff, need=need, timeout_s=None if timeout is None else seconds(timeout), send=send or None)
 
 
 def refresh(publication: PublicationRecord) -> Operation[PublicationRecord]:
@@ -111,7 +106,7 @@ def results(publication: PublicationRecord) -> Operation[dict[str, Json]]:
 
 
 def _read(publication: PublicationRecord, wait_s: float) -> Operation[PublicationRecord]:
-    request = get(f"/v1/publications/{publication.id}", given(wait_s=wait_s or None), wait_s=wait_s)
+    request = get(at("publications", publication.id), given(wait_s=wait_s or None), wait_s=wait_s)
     document = yield from ask(request)
     return PublicationRecord.read(publication.owner, document)
 
@@ -124,4 +119,4 @@ def set_pipeline(
     Example: ``spine.set_pipeline("release", [{"agent": "writer", "next": [{"to": "tester"}]}, {"agent": "tester"}])``
     """
     body = {"steps": list(steps)}
-    return (yield from ask(write("PUT", f"/v1/pipelines/{name}", body, key=idempotency_key)))
+    return (yield from ask(write("PUT", at("pipelines", name), body, key=idempotency_key)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, final
 
 if TYPE_CHECKING:
     from ._records import DeliveryRecord
@@ -27,8 +27,8 @@ CURRENT: Final = Current()
 """The envelope of the delivery that is being handled; none outside of one. Example: ``parent=CURRENT``, the default."""
 
 
-def current_delivery() -> DeliveryRecord | None:
-    """The delivery that is being handled in this thread or task.
+def current_delivery() -> Any:
+    """The delivery that is being handled in this thread or task: a ``Delivery``, an ``AsyncDelivery``, or None.
 
     Example::
 

@@ -9,13 +9,13 @@ import socket
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from ._effects import Operation, Pause, acting_as, ask, inquire, post
-from ._handoffs import HandoffOptions, handoff_body
+from ._effects import Operation, Pause, acting_as, ask, at, inquire, post
+from ._handoffs import handed_on
 from ._leases import Lease
 from ._records import ClientRecord, DeliveryRecord, HandoffRecord
-from ._values import Document, Duration, Json, given, seconds
+from ._values import NO_REASON, Document, Duration, Json, given, seconds
 from .errors import LeaseLostError, ResultInvalidError, SpineError, UnavailableError
 from .models import Ack, Gap, Trimmed
 
@@ -45,7 +45,7 @@ def receive_batch(
         accept_versions=list(accept_versions),
         completeness_min=completeness_min,
     )
-    request = acting_as(agent, inquire(f"/v1/agents/{agent}/receive", body, wait_s=wait_s))
+    request = acting_as(agent, inquire(at("agents", agent, "receive"), body, wait_s=wait_s))
     answer = yield from ask(request)
     taken: list[DeliveryRecord] = []
     for entry in answer["deliveries"]:
@@ -76,14 +76,11 @@ def receive_patiently(
 def _taken(client: ClientRecord, entry: Document) -> Operation[DeliveryRecord | None]:
     document, token = entry["delivery"], entry["lease"]
     finished = client.hands.finished(document["id"])
-    lease = client.hands.take(document, token)
-    if lease is None:
+    if finished is not None:
+        yield from _acknowledge_again(_delivery(client, entry, Lease(document, token, time.monotonic())), finished)
         return None
-    delivery = _delivery(client, entry, lease)
-    if finished is None:
-        return delivery
-    yield from _acknowledge(delivery, finished)
-    return None
+    lease = client.hands.take(document, token)
+    return None if lease is None else _delivery(client, entry, lease)
 
 
 def _delivery(client: ClientRecord, entry: Document, lease: Lease) -> DeliveryRecord:
@@ -125,12 +122,12 @@ def _received(client: ClientRecord, entry: Document) -> HandoffRecord:
     )
 
 
-def accept(delivery: DeliveryRecord) -> Operation[Ack]:
+def accept(delivery: DeliveryRecord, *, idempotency_key: str | None = None) -> Operation[Ack]:
     """Takes the work: ends the sender's waiting. ``with delivery`` does it by itself.
 
     Example: ``delivery.accept()``
     """
-    document = yield from _step(delivery, "accept", {})
+    document = yield from _step(delivery, "accept", {}, idempotency_key)
     return Ack.read(document)
 
 
@@ -152,9 +149,8 @@ def ack(
 
 
 def _next_body(next: Mapping[str, Any]) -> dict[str, Json]:
-    options = dict(next)
-    target, summary, send = options.pop("target_agent"), options.pop("task_summary"), options.pop("send", {})
-    return {**handoff_body(target, summary, cast("HandoffOptions", options)), "send": send}
+    handoff, send = handed_on("next", next)
+    return {**handoff, "send": send}
 
 
 def _acknowledge(delivery: DeliveryRecord, body: Json, key: str | None = None) -> Operation[Ack]:
@@ -169,6 +165,14 @@ def _acknowledge(delivery: DeliveryRecord, body: Json, key: str | None = None) -
     hands.forget(delivery.id)
     delivery.lease.over = True
     return Ack.read(document["delivery"])
+
+
+def _acknowledge_again(delivery: DeliveryRecord, finished: Json) -> Operation[None]:
+    """Should this fail as well, the rest of what was received is handed out all the same, and this comes once more."""
+    try:
+        yield from _acknowledge(delivery, finished)
+    except SpineError as error:
+        log.warning("%s is done and could not be acknowledged again: %s", delivery.id, error)
 
 
 def nack(
@@ -202,26 +206,31 @@ def reject(
     return Ack.read(document)
 
 
-def extend(delivery: DeliveryRecord, lease: Duration | None = None) -> Operation[Ack]:
+def extend(delivery: DeliveryRecord, lease: Duration | None = None, *, idempotency_key: str | None = None) -> Operation[Ack]:
     """A heartbeat, with a longer lease if one is given. Heartbeats come by themselves.
 
     Example: ``delivery.extend(300)``
     """
     body = given(lease_s=None if lease is None else seconds(lease))
-    document = yield from _step(delivery, "extend", body)
+    document = yield from _step(delivery, "extend", body, idempotency_key)
     delivery.lease.take(document, delivery.lease.token, time.monotonic())
     return Ack.read(document)
 
 
 def progress(
-    delivery: DeliveryRecord, note: str | None = None, percent: float | None = None, checkpoint: Json = None
+    delivery: DeliveryRecord,
+    note: str | None = None,
+    percent: float | None = None,
+    checkpoint: Json = None,
+    *,
+    idempotency_key: str | None = None,
 ) -> Operation[Ack]:
     """Says how far the work is; a redelivery finds the last ``checkpoint`` in ``delivery.checkpoint``.
 
     Example: ``delivery.progress("parsed 40 files", percent=40, checkpoint={"files": 40})``
     """
     body = given(note=note, percent=percent, checkpoint=checkpoint)
-    document = yield from _step(delivery, "progress", body)
+    document = yield from _step(delivery, "progress", body, idempotency_key)
     return Ack.read(document)
 
 
@@ -233,7 +242,7 @@ def _lease_step(
     lease: Lease, step: str, body: Document, key: str | None = None, attempts_max: int | None = None
 ) -> Operation[Json]:
     """One step of a delivery, under its lease. Whatever is answered, the lease knows."""
-    request = post(f"/v1/deliveries/{lease.delivery_id}/{step}", {"lease": lease.token, **body}, key=key)
+    request = post(at("deliveries", lease.delivery_id, step), {"lease": lease.token, **body}, key=key)
     request = acting_as(lease.agent, request)
     if attempts_max is not None:
         request = replace(request, attempts_max=attempts_max)
@@ -261,15 +270,20 @@ def heartbeat(lease: Lease) -> Operation[None]:
 
 
 def settle(delivery: DeliveryRecord, error: BaseException | None) -> Operation[None]:
-    """The end of ``with delivery``: done if all went well, else given back with the error."""
+    """The end of ``with delivery``: done if all went well, else given back with the error.
+
+    Work that was finished, and whose acknowledgement did not get through, is not given back: when it comes again, it is
+    acknowledged again.
+    """
     if delivery.lease.over:
         return
     if error is None:
         yield from _complete(delivery)
         return
     try:
-        if delivery.lease.is_held:
+        if delivery.lease.is_held and delivery.owner.hands.finished(delivery.id) is None:
             yield from nack(delivery, describe(error))
+        delivery.lease.over = True
     except SpineError as second:
         log.warning("%s could not be given back: %s", delivery.id, second)
 
@@ -296,4 +310,4 @@ def give_back(deliveries: Iterable[DeliveryRecord]) -> Operation[None]:
 
 
 def _short(reason: str) -> str:
-    return reason[:REASON_CHARACTERS_MAX] or "no reason given"
+    return reason[:REASON_CHARACTERS_MAX] or NO_REASON

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
+from urllib.parse import quote
 
 from ._values import Json, encoded
 from .errors import SpineError, UnavailableError, error_of_problem
@@ -23,6 +24,7 @@ BACKOFF_S_MAX = 5.0
 RETRY_AFTER_S_MAX = 30.0
 """A server that asks for more patience than this gets none: the caller is told instead."""
 
+_DOTS = {".": "%2E", "..": "%2E%2E"}
 _PASSING = {429, 502, 503, 504}
 _FINAL_TYPES = {"circuit-open", "quota-exceeded"}
 
@@ -72,6 +74,11 @@ class Unreachable:
 
 Effect: TypeAlias = Request | Pause
 Operation: TypeAlias = Generator[Effect, Any, T]
+
+
+def at(*parts: str) -> str:
+    """The address of something under ``/v1``. No part can lead elsewhere."""
+    return "/".join(("/v1", *(_DOTS.get(part) or quote(part, safe=":@+") for part in parts)))
 
 
 def get(path: str, query: Mapping[str, Json] | None = None, *, wait_s: float = 0.0) -> Request:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, cast
 
 from ._context import CURRENT, Current, current_delivery
-from ._effects import Operation, Request, ask, call, get, post
+from ._effects import Operation, Request, ask, at, call, get, post
+from ._flat import checked_versions, in_versions
 from ._memories import get_many, get_one
 from ._messages import Messages, as_messages
 from ._records import ClientRecord, HandoffRecord
@@ -25,8 +26,14 @@ Waivers: TypeAlias = "Mapping[str, str] | Sequence[Mapping[str, Json]]"
 Style: TypeAlias = Literal["openai", "anthropic"]
 
 
+_SAID_ELSEWHERE = ("parent", "parents", "order_key", "emit")
+
+
 class HandoffOptions(TypedDict, total=False):
-    """What can be said about a handoff beside its target and its summary; see ``agent_handoff``."""
+    """What can be said about a handoff beside its target and its summary; see ``agent_handoff``.
+
+    Example: ``spine.send_handoff("tester", "Test it.", strategy="lazy", max_tokens=8000)``
+    """
 
     intent: str | None
     include_recent: int
@@ -85,7 +92,8 @@ def agent_handoff(
     """Assembles a handoff and stores it; sends nothing.
 
     Inside a delivery the new handoff follows from that delivery by itself. ``max_tokens`` among the constraints is the budget,
-    the same as the argument: the server knows both places, and refuses two different values.
+    the same as the argument: the server knows both places, and refuses two different values. ``emit=["1", "2"]`` gives both forms
+    in ``handoff.emitted``, for a fleet that is half migrated; a delivery comes in whichever version its receiver accepts.
 
     Example: ``spine.agent_handoff("code-generator", "Write the client as in ms-1.", constraints={"language": "python"})``
     """
@@ -109,23 +117,37 @@ def agent_handoff(
         waive=waive,
         max_hops=max_hops,
         priority=priority,
+        order_key=order_key,
         expires_at=expires_at,
         emit=emit,
     )
+    return (yield from _assemble(client, target_agent, task_summary, options, idempotency_key))
+
+
+def _assemble(
+    client: ClientRecord, target_agent: str, task_summary: str, options: HandoffOptions, key: str | None
+) -> Operation[HandoffRecord]:
+    versions = checked_versions(options.get("emit") or ())
     body = handoff_body(target_agent, task_summary, options)
-    document = yield from ask(following(client, post("/v1/envelopes", body, key=idempotency_key)))
-    return made_handoff(client, document, order_key)
+    document = yield from ask(following(client, post("/v1/envelopes", body, key=key)))
+    emitted = in_versions(document["envelope"], versions)
+    return made_handoff(client, document, options.get("order_key"), emitted)
 
 
 def next_handoff(
-    handoff: HandoffRecord, target_agent: str, task_summary: str, **options: Unpack[HandoffOptions]
+    handoff: HandoffRecord,
+    target_agent: str,
+    task_summary: str,
+    *,
+    idempotency_key: str | None = None,
+    **options: Unpack[HandoffOptions],
 ) -> Operation[HandoffRecord]:
     """The handoff that follows from this one: its intent, constraints and history go along.
 
     Example: ``handoff.next("tester", "Test the client.", constraints={"coverage": 0.9})``
     """
     options.setdefault("parent", handoff)
-    return agent_handoff(handoff.owner, target_agent, task_summary, **_without_parents(options))
+    return _assemble(handoff.owner, target_agent, task_summary, options, idempotency_key)
 
 
 def join_handoffs(
@@ -133,22 +155,21 @@ def join_handoffs(
     handoffs: Sequence[HandoffRecord | str],
     target_agent: str,
     task_summary: str,
+    *,
+    idempotency_key: str | None = None,
     **options: Unpack[HandoffOptions],
 ) -> Operation[HandoffRecord]:
     """One handoff that follows from several of the same task.
 
     Example: ``Handoff.join([written, tested], "reviewer", "Review both.")``
     """
-    order_key = options.pop("order_key", None)
     options["parents"] = handoffs
-    body = handoff_body(target_agent, task_summary, options)
-    document = yield from ask(following(client, post("/v1/envelopes", body)))
-    return made_handoff(client, document, order_key)
+    return (yield from _assemble(client, target_agent, task_summary, options, idempotency_key))
 
 
 def handoff_body(target_agent: str, task_summary: str, options: HandoffOptions) -> dict[str, Json]:
-    """The handoff as it is sent."""
-    said = {name: value for name, value in options.items() if value is not None and name not in ("parent", "parents")}
+    """The handoff as it is assembled. What is said of the sending (``order_key``) and of reading it (``emit``) is not in it."""
+    said = {name: value for name, value in options.items() if value is not None and name not in _SAID_ELSEWHERE}
     if not said.get("new_task", True):
         del said["new_task"]
     parent, parents = options.get("parent", CURRENT), options.get("parents")
@@ -159,6 +180,16 @@ def handoff_body(target_agent: str, task_summary: str, options: HandoffOptions) 
         parent=None if parent is None or isinstance(parent, Current) else envelope_id(parent),
         parents=[envelope_id(one) for one in parents] if parents else None,
     )
+
+
+def handed_on(argument: str, options: Mapping[str, Any]) -> tuple[dict[str, Json], dict[str, Json]]:
+    """What ``next`` or ``join`` says: the handoff, and how it is sent."""
+    if not isinstance(options, Mapping) or not {"target_agent", "task_summary"} <= options.keys():
+        raise TypeError(f"{argument}= takes the arguments of agent_handoff as a dict, with target_agent and task_summary")
+    said = dict(options)
+    target, summary, send = said.pop("target_agent"), said.pop("task_summary"), said.pop("send", None)
+    sending = {**(send or {}), **given(order_key=said.get("order_key"))}
+    return handoff_body(target, summary, cast("HandoffOptions", said)), sending
 
 
 def following(client: ClientRecord, request: Request) -> Request:
@@ -178,7 +209,7 @@ def render(handoff: HandoffRecord, format: str | None = None) -> Operation[str]:
 
     Example: ``prompt = handoff.render("markdown")``
     """
-    answer = yield from call(get(f"/v1/envelopes/{handoff.id}/render", given(format=format)))
+    answer = yield from call(get(at("envelopes", handoff.id, "render"), given(format=format)))
     return answer.text
 
 
@@ -210,7 +241,7 @@ def recover(handoff: HandoffRecord) -> Operation[Recovery]:
     Example: ``for memory in handoff.recover().memories: print(memory.content)``
     """
     if handoff.delivery_id is not None:
-        document = yield from ask(post(f"/v1/deliveries/{handoff.delivery_id}/recover", {}))
+        document = yield from ask(post(at("deliveries", handoff.delivery_id, "recover"), {}))
         memories = [Memory.read(memory) for memory in document["memories"]]
         return Recovery(memories, Gap.read_all(document["gaps"]), document["completeness"])
     found = yield from get_many(handoff.owner, [gap.ref for gap in handoff.gaps if gap.ref.startswith("ms-")])
@@ -219,7 +250,9 @@ def recover(handoff: HandoffRecord) -> Operation[Recovery]:
     return Recovery(found, gaps, _completeness(handoff, len(found)))
 
 
-def made_handoff(owner: Any, document: Document, order_key: str | None = None) -> HandoffRecord:
+def made_handoff(
+    owner: Any, document: Document, order_key: str | None = None, emitted: Mapping[str, Document] | None = None
+) -> HandoffRecord:
     """From the document of an envelope that was made."""
     trimmed = document["trimmed"]
     return HandoffRecord(
@@ -235,6 +268,7 @@ def made_handoff(owner: Any, document: Document, order_key: str | None = None) -
         envelope=document["envelope"],
         degraded=tuple(document["degraded"]),
         order_key=order_key,
+        emitted=emitted or {},
     )
 
 
@@ -242,7 +276,3 @@ def _completeness(handoff: HandoffRecord, recovered: int) -> float:
     counted = handoff.envelope.get("completeness", {})
     requested = counted.get("requested", 0)
     return min(1.0, (counted["included"] + recovered) / requested) if requested else 1.0
-
-
-def _without_parents(options: HandoffOptions) -> Any:
-    return {name: value for name, value in options.items() if name != "parents"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ._context import current_delivery
 from ._effects import Request
@@ -20,7 +20,7 @@ class Identity:
     """What every request of a client has."""
 
     endpoint: str
-    api_key: str | None
+    api_key: str | None = field(repr=False)
     workspace: str
     agent: str | None
 

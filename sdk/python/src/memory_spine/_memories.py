@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ._effects import Operation, Request, ask, get, inquire, post, write
+from ._effects import Operation, Request, ask, at, get, inquire, post, write
 from ._records import ClientRecord
 from ._values import Document, Duration, Moment, given, moment, seconds, written
 from .models import Deleted, Found, Memories, Memory, Missing
@@ -18,7 +18,10 @@ MEMORIES_PER_REQUEST_MAX = 500
 
 
 class Filters(TypedDict, total=False):
-    """Which memories. Every part that is given must hold."""
+    """Which memories. Every part that is given must hold.
+
+    Example: ``spine.recent(5, thread="run-17", pinned=True)``
+    """
 
     thread: str
     subject: str
@@ -90,7 +93,7 @@ def get_one(client: ClientRecord, id: str, *, version: int | None = None) -> Ope
 
     Example: ``spine.get("ms-1", version=1).content``
     """
-    document = yield from ask(get(f"/v1/memories/{id}", given(version=version)))
+    document = yield from ask(get(at("memories", id), given(version=version)))
     return Memory.read(document)
 
 
@@ -122,7 +125,7 @@ def update(
 
     Example: ``spine.update("ms-1", content="At most 200 a second.", title=None)``
     """
-    request = write("PATCH", f"/v1/memories/{id}", _sendable(changes), key=idempotency_key)
+    request = write("PATCH", at("memories", id), _sendable(changes), key=idempotency_key)
     document = yield from ask(_if_version(request, if_version))
     return Memory.read(document)
 
@@ -139,7 +142,7 @@ def delete(
 
     Example: ``spine.delete("ms-1")``
     """
-    path = f"/v1/memories/{id}?purge=true" if purge else f"/v1/memories/{id}"
+    path = at("memories", id) + ("?purge=true" if purge else "")
     document = yield from ask(_if_version(write("DELETE", path, key=idempotency_key), if_version))
     return Deleted(document["id"], document["version"], document["reason"], moment(document.get("deleted_at")))
 
@@ -149,7 +152,7 @@ def pin(client: ClientRecord, id: str, *, idempotency_key: str | None = None) ->
 
     Example: ``spine.pin("ms-1")``
     """
-    document = yield from ask(write("PUT", f"/v1/memories/{id}/pin", key=idempotency_key))
+    document = yield from ask(write("PUT", at("memories", id, "pin"), key=idempotency_key))
     return Memory.read(document)
 
 
@@ -158,7 +161,7 @@ def unpin(client: ClientRecord, id: str, *, idempotency_key: str | None = None) 
 
     Example: ``spine.unpin("ms-1")``
     """
-    document = yield from ask(write("DELETE", f"/v1/memories/{id}/pin", key=idempotency_key))
+    document = yield from ask(write("DELETE", at("memories", id, "pin"), key=idempotency_key))
     return Memory.read(document)
 
 

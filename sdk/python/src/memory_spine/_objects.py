@@ -37,7 +37,7 @@ class Handoff(HandoffRecord):
 
     Example::
 
-        handoff = spine.agentas_handoff("code-generator", "Write the client as in ms-1.")
+        handoff = spine.agent_handoff("code-generator", "Write the client as in ms-1.")
         print(handoff.token_count, handoff.memory_refs, handoff.render())
     """
 
@@ -55,6 +55,8 @@ class Handoff(HandoffRecord):
         handoffs: Sequence[Handoff],
         target_agent: str,
         task_summary: str,
+        *,
+        idempotency_key: str | None = None,
         **options: Unpack[_handoffs.HandoffOptions],
     ) -> Handoff:
         """One handoff that follows from several of the same task.
@@ -64,13 +66,14 @@ class Handoff(HandoffRecord):
         if not handoffs:
             raise ValueError("a join follows from at least one handoff: give those that it joins")
         spine = handoffs[0].owner
-        return as_handoff(spine.run(_handoffs.join_handoffs(spine, handoffs, target_agent, task_summary, **options)))
+        joined = _handoffs.join_handoffs(spine, handoffs, target_agent, task_summary, idempotency_key=idempotency_key, **options)
+        return as_handoff(spine.run(joined))
 
 
 class Ticket(TicketRecord):
     """A handoff on its way.
 
-    Example: ``spine.sendas_handoff("tester", "Test the client.").wait("done", timeout=600).result``
+    Example: ``spine.send_handoff("tester", "Test the client.").wait("done", timeout=600).result``
     """
 
     __slots__ = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._effects import Operation, ask, get, post
+from ._effects import Operation, ask, at, get, post
 from ._handoffs import HandoffOptions, envelope_id, handoff_body
 from ._records import ClientRecord, HandoffRecord, TicketRecord
 from ._values import Json, Moment, given, written
@@ -63,7 +63,7 @@ def requeue(
     Example: ``spine.requeue(parked.id, target="senior-generator")``
     """
     body = given(target=target, reason=reason)
-    document = yield from ask(post(f"/v1/parked/{id}/requeue", body, key=idempotency_key))
+    document = yield from ask(post(at("parked", id, "requeue"), body, key=idempotency_key))
     return Ack.read(document)
 
 
@@ -81,7 +81,9 @@ def resend(
     Example: ``spine.resend(parked.id, "tester", "Test the client; skip the sandbox.")``
     """
     body = handoff_body(target_agent, task_summary, options)
-    document = yield from ask(post(f"/v1/parked/{id}/resend", body, key=idempotency_key))
+    if options.get("order_key") is not None:
+        body["send"] = {"order_key": options["order_key"]}
+    document = yield from ask(post(at("parked", id, "resend"), body, key=idempotency_key))
     return TicketRecord.read(client, document["delivery"])
 
 
@@ -93,7 +95,7 @@ def resolve(
     Example: ``spine.resolve(parked.id, {"approved": True}, by="ada")``
     """
     body = {"result": result, **given(by=by)}
-    document = yield from ask(post(f"/v1/parked/{id}/resolve", body, key=idempotency_key))
+    document = yield from ask(post(at("parked", id, "resolve"), body, key=idempotency_key))
     return Ack.read(document)
 
 
@@ -102,7 +104,7 @@ def discard(client: ClientRecord, id: str, reason: str, *, idempotency_key: str 
 
     Example: ``spine.discard(parked.id, "no longer wanted")``
     """
-    document = yield from ask(post(f"/v1/parked/{id}/discard", {"reason": reason}, key=idempotency_key))
+    document = yield from ask(post(at("parked", id, "discard"), {"reason": reason}, key=idempotency_key))
     return Ack.read(document)
 
 

@@ -19,7 +19,7 @@ class ClientRecord:
     """What both clients have."""
 
     identity: Identity
-    hands: Hands = field(default_factory=Hands)
+    hands: Hands = field(default_factory=Hands, repr=False)
 
     @property
     def owner(self) -> ClientRecord:
@@ -48,6 +48,8 @@ class HandoffRecord:
     order_key: str | None = None
     overdue: bool = False
     """Whether a deadline among its constraints has passed; the work is wanted all the same."""
+    emitted: Mapping[str, Document] = field(default_factory=dict[str, Any], repr=False)
+    """The envelope in each version that ``emit`` asked for, by version."""
 
     @property
     def intent(self) -> str:

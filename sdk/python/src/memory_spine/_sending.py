@@ -7,7 +7,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ._effects import Operation, Pause, ask, get, post
+from ._effects import Operation, Pause, ask, at, get, post
+from ._flat import checked_versions
 from ._handoffs import HandoffOptions, envelope_id, following, handoff_body
 from ._parked import park_envelope
 from ._records import ClientRecord, HandoffRecord, TicketRecord
@@ -61,9 +62,9 @@ def send_handoff(
 
     Example: ``spine.send_handoff("tester", "Test the client.").wait("done").result``
     """
-    order_key = options.pop("order_key", None)
+    checked_versions(options.get("emit") or ())
     body = handoff_body(target_agent, task_summary, options)
-    body["send"] = _send_options(None, fallbacks, policy, pipeline, None, order_key)
+    body["send"] = _send_options(None, fallbacks, policy, pipeline, None, options.get("order_key"))
     document = yield from ask(following(client, post("/v1/handoffs", body, key=idempotency_key)))
     return TicketRecord.read(client, document["delivery"])
 
@@ -136,7 +137,7 @@ def refresh(ticket: TicketRecord) -> Operation[TicketRecord]:
 
     Example: ``ticket.refresh().state``
     """
-    document = yield from ask(get(f"/v1/deliveries/{ticket.id}"))
+    document = yield from ask(get(at("deliveries", ticket.id)))
     return TicketRecord.read(ticket.owner, document)
 
 
@@ -146,7 +147,7 @@ def cancel(ticket: TicketRecord, reason: str, *, lineage: bool = False, idempote
     Example: ``ticket.cancel("the user changed their mind")``
     """
     body = {"reason": reason, **({"lineage": True} if lineage else {})}
-    yield from ask(post(f"/v1/deliveries/{ticket.id}/cancel", body, key=idempotency_key))
+    yield from ask(post(at("deliveries", ticket.id, "cancel"), body, key=idempotency_key))
 
 
 def _waited(document: Document, until: Until, left_s: float) -> Operation[Document]:
@@ -159,7 +160,7 @@ def _waited(document: Document, until: Until, left_s: float) -> Operation[Docume
 
 
 def _attached(id: str, until: Until, wait_s: float) -> Operation[Document]:
-    document: Document = yield from ask(get(f"/v1/deliveries/{id}", {"wait_until": until, "wait_s": wait_s}, wait_s=wait_s))
+    document: Document = yield from ask(get(at("deliveries", id), {"wait_until": until, "wait_s": wait_s}, wait_s=wait_s))
     return document
 
 
@@ -209,8 +210,15 @@ def send_with_retries(
         except (HandoffTimeoutError, UnavailableError) as error:
             failure = error
     if isinstance(failure, UnavailableError):
-        said = f"{failure.detail}; tried {max_retries} times; the envelope is not parked: keep it and send it again"
-        raise UnavailableError(said, failure.problem) from failure
+        raise _not_parked(failure, max_retries) from failure
     reason = f"nobody accepted it for {target_agent} in {max_retries} tries of {timeout_s:g} s"
-    yield from park_envelope(client, envelope, reason)
+    try:
+        yield from park_envelope(client, envelope, reason)
+    except UnavailableError as error:
+        raise _not_parked(error, max_retries) from error
     raise HandoffError(f"{envelope_id(envelope)} is parked: {reason}", failure.problem if failure else None) from failure
+
+
+def _not_parked(failure: UnavailableError, tries: int) -> UnavailableError:
+    said = f"{failure.detail}; tried {tries} times; the envelope is not parked: keep it and send it again"
+    return UnavailableError(said, failure.problem)

@@ -12,6 +12,9 @@ Document: TypeAlias = Mapping[str, Any]
 Duration: TypeAlias = "float | timedelta"
 Moment: TypeAlias = "str | datetime"
 
+NO_REASON = "no reason given"
+"""What is on record where a reason is asked for and the caller has none."""
+
 
 def seconds(duration: Duration) -> float:
     """The duration in seconds."""

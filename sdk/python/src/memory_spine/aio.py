@@ -60,6 +60,7 @@ class AsyncMemorySpine(ClientRecord):
         self._http = httpx.AsyncClient(limits=_transport.LIMITS, transport=transport)
         self._beats = AwaitedBeats(self.hands, self.run)
         self._server: LocalServer | None = None
+        self._is_borrowing = False
         self._workers: list[AsyncWorker] = []
 
     @classmethod
@@ -199,14 +200,14 @@ class AsyncMemorySpine(ClientRecord):
         await AsyncWorker.run_all(self._workers)
 
     def with_workspace(self, workspace: str) -> AsyncMemorySpine:
-        """The same client in another workspace; connections are shared.
+        """The same client in another workspace; connections are shared, and stay open when this one is closed.
 
         Example: ``await spine.with_workspace("acme").store("Only acme sees this.")``
         """
         other = object.__new__(AsyncMemorySpine)
         other.identity, other.hands = replace(self.identity, workspace=workspace), Hands()
         other._timeout_s, other._http, other._server, other._workers = self._timeout_s, self._http, None, []
-        other._beats = AwaitedBeats(other.hands, other.run)
+        other._is_borrowing, other._beats = True, AwaitedBeats(other.hands, other.run)
         return other
 
     async def run(self, operation: Operation[T]) -> T:
@@ -234,7 +235,8 @@ class AsyncMemorySpine(ClientRecord):
         Example: ``await spine.close()``, or use the client in an ``async with``.
         """
         self._beats.stop()
-        await self._http.aclose()
+        if not self._is_borrowing:
+            await self._http.aclose()
         if self._server is not None:
             self._server.stop()
 

@@ -58,6 +58,7 @@ class MemorySpine(ClientRecord):
         self._http = httpx.Client(limits=_transport.LIMITS, transport=transport)
         self._beats = BlockingBeats(self.hands, self.run)
         self._server: LocalServer | None = None
+        self._is_borrowing = False
         self._workers: list[Worker] = []
 
     @classmethod
@@ -191,14 +192,14 @@ class MemorySpine(ClientRecord):
         Worker.run_all(self._workers)
 
     def with_workspace(self, workspace: str) -> MemorySpine:
-        """The same client in another workspace; connections are shared.
+        """The same client in another workspace; connections are shared, and stay open when this one is closed.
 
         Example: ``spine.with_workspace("acme").store("Only acme sees this.")``
         """
         other = object.__new__(MemorySpine)
         other.identity, other.hands = replace(self.identity, workspace=workspace), Hands()
         other._timeout_s, other._http, other._server, other._workers = self._timeout_s, self._http, None, []
-        other._beats = BlockingBeats(other.hands, other.run)
+        other._is_borrowing, other._beats = True, BlockingBeats(other.hands, other.run)
         return other
 
     def run(self, operation: Operation[T]) -> T:
@@ -226,7 +227,8 @@ class MemorySpine(ClientRecord):
         Example: ``spine.close()``, or use the client in a ``with``.
         """
         self._beats.stop()
-        self._http.close()
+        if not self._is_borrowing:
+            self._http.close()
         if self._server is not None:
             self._server.stop()
 

@@ -72,7 +72,10 @@ class SpineError(Exception):
 
 
 class HandoffError(SpineError):
-    """A handoff was not made, or ended otherwise than well. ``delivery`` is its document, if there is one."""
+    """A handoff was not made, or ended otherwise than well. ``delivery`` is its document, if there is one.
+
+    Example: ``except HandoffError as error: print(error.detail, error.delivery)``
+    """
 
     @property
     def delivery(self) -> Mapping[str, Any] | None:

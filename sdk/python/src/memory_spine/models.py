@@ -256,4 +256,24 @@ class Erasure:
     """What was erased, or would be. Example: ``spine.erase(subject="user:123", reason="asked to", dry_run=True)``."""
 
     dry_run: bool
-    document: Document
+    memories: int
+    """Of which every version is gone."""
+    envelopes: int
+    """Whose texts are gone; they verify as they did, less the erased parts."""
+    lineages: int
+    """Tasks of which only skeletons are left."""
+    deliveries: int
+    """Whose result, notes and checkpoint are gone."""
+    document: Document = field(repr=False, hash=False)
+
+    @classmethod
+    def read(cls, document: Document) -> Erasure:
+        """From the server's document."""
+        return cls(
+            dry_run=document["dry_run"],
+            memories=document["memories"],
+            envelopes=document["envelopes"],
+            lineages=document["lineages"],
+            deliveries=document["deliveries"],
+            document=document,
+        )

@@ -50,6 +50,8 @@ class Worker:
         self._spine, self._lease = spine, lease
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._on_failure: Callable[[], object] = self._stopping.set
+        self._failure: BaseException | None = None
 
     def __call__(self, handoff: Handoff) -> Any:
         """The function itself."""
@@ -68,16 +70,19 @@ class Worker:
             thread.start()
 
     def stop(self) -> None:
-        """Takes no more work, finishes what it has begun, and returns then.
+        """Takes no more work, finishes what it has begun, and returns then. Raises what kept it from taking work, if anything did.
 
         Example: ``work.stop()``
         """
         self._stopping.set()
         while self._threads:
             self._threads.pop().join()
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     def run(self) -> None:
-        """Works until SIGTERM or Ctrl-C.
+        """Works until SIGTERM or Ctrl-C, then finishes what it has begun; a second signal ends it at once.
 
         Example: ``work.run()``
         """
@@ -90,18 +95,25 @@ class Worker:
         Example: ``Worker.run_all([write, test])``
         """
         told = threading.Event()
-        with _signals(lambda: told.set()):
+        with _signals(told.set):
             for worker in workers:
+                worker._on_failure = told.set
                 worker.start()
             told.wait()
-            for worker in workers:
-                worker._stopping.set()
-            for worker in workers:
-                worker.stop()
+        for worker in workers:
+            worker._stopping.set()
+        for worker in workers:
+            worker.stop()
 
     def _work(self) -> None:
-        for delivery in self._spine.listen(self.name, lease=self._lease, stop=self._stopping.is_set):
-            self._handle(delivery)
+        """An error that does not pass, such as a key that is not valid, must not leave a worker that only seems to work."""
+        try:
+            for delivery in self._spine.listen(self.name, lease=self._lease, stop=self._stopping.is_set):
+                self._handle(delivery)
+        except BaseException as error:
+            log.error("%s takes no more work: %s", self.name, error)
+            self._failure = error
+            self._on_failure()
 
     def _handle(self, delivery: Delivery) -> None:
         try:
@@ -138,6 +150,7 @@ class AsyncWorker:
         self._spine, self._lease = spine, lease
         self._stopping = False
         self._tasks: list[asyncio.Task[None]] = []
+        self._on_failure: Callable[[], object] = lambda: None
 
     async def __call__(self, handoff: AsyncHandoff) -> Any:
         """The function itself."""
@@ -152,7 +165,7 @@ class AsyncWorker:
         self._tasks += [asyncio.create_task(self._work()) for _ in range(self.concurrency)]
 
     async def stop(self) -> None:
-        """Takes no more work, finishes what it has begun, and returns then.
+        """Takes no more work, finishes what it has begun, and returns then. Raises what kept it from taking work, if anything did.
 
         Example: ``await work.stop()``
         """
@@ -161,7 +174,7 @@ class AsyncWorker:
         await asyncio.gather(*tasks)
 
     async def run(self) -> None:
-        """Works until SIGTERM or Ctrl-C.
+        """Works until SIGTERM or Ctrl-C, then finishes what it has begun; a second signal ends it at once.
 
         Example: ``await work.run()``
         """
@@ -176,13 +189,20 @@ class AsyncWorker:
         told, loop = asyncio.Event(), asyncio.get_running_loop()
         with _signals(lambda: loop.call_soon_threadsafe(told.set)):
             for worker in workers:
+                worker._on_failure = told.set
                 await worker.start()
             await told.wait()
-            await asyncio.gather(*(worker.stop() for worker in workers))
+        await asyncio.gather(*(worker.stop() for worker in workers))
 
     async def _work(self) -> None:
-        async for delivery in self._spine.listen(self.name, lease=self._lease, stop=lambda: self._stopping):
-            await self._handle(delivery)
+        """An error that does not pass, such as a key that is not valid, must not leave a worker that only seems to work."""
+        try:
+            async for delivery in self._spine.listen(self.name, lease=self._lease, stop=lambda: self._stopping):
+                await self._handle(delivery)
+        except BaseException as error:
+            log.error("%s takes no more work: %s", self.name, error)
+            self._on_failure()
+            raise
 
     async def _handle(self, delivery: AsyncDelivery) -> None:
         try:
