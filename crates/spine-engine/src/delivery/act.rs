@@ -213,20 +213,29 @@ impl Deliveries {
         let commands =
             planned.iter().map(|(_, act, _, step)| command(workspace, act, step, now)).collect();
         let applied = self.store.apply(commands).await?;
-        let mut effects = Vec::new();
+        let mut taken = Vec::new();
         for ((index, _, _, step), outcome) in planned.into_iter().zip(applied) {
             if let Some(outcome) = committed(&step.after, outcome, now) {
                 if outcome.is_ok() {
-                    self.ring(workspace, &step);
-                    effects
-                        .extend(step.effects.into_iter().map(|effect| (step.after.row.id, effect)));
+                    taken.push(step);
                 }
                 set(outcomes, index, Some(outcome));
             }
         }
+        self.follow_up(workspace, &taken, standings).await;
+        Ok(())
+    }
+
+    /// Breakers first: who is woken by a delivery's end may send the next one at once, and should find the breaker open.
+    async fn follow_up(&self, workspace: &WorkspaceName, taken: &[Step], standings: &Standings) {
+        let of_step = |step: &Step| {
+            let id = step.after.row.id;
+            step.effects.iter().map(move |effect| (id, effect.clone())).collect::<Vec<_>>()
+        };
+        let effects: Vec<(DeliveryId, Effect)> = taken.iter().flat_map(of_step).collect();
         // What was asked for is on disk, and that is the answer: a breaker that was not told does no harm.
         let _ = self.tell_breakers(workspace, &effects, standings).await;
-        Ok(())
+        taken.iter().for_each(|step| self.ring(workspace, step));
     }
 
     /// Wakes whoever waits for this.
