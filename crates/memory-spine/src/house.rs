@@ -49,7 +49,8 @@ impl House {
         getrandom::fill(&mut seed)?;
         let store: Arc<dyn Store> = self.store.clone();
         let retriever = Arc::new(OffTheWorkers(self.index.clone()));
-        Ok(Parts { store, retriever, entropy: Arc::new(Entropy::from_seed(seed)), notifier: None })
+        let entropy = Arc::new(Entropy::from_seed(seed));
+        Ok(Parts { store, retriever, entropy, notifier: None, traces: None })
     }
 }
 
