@@ -16,4 +16,6 @@ mod hostile;
 use spine_tests::http;
 mod idempotency;
 mod process;
+mod prometheus;
 mod stop;
+mod traces;
