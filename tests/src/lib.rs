@@ -2,6 +2,7 @@
 //! acknowledgements it prints, and the check of what is left; and the telephone game.
 
 mod ack;
+pub mod cycles;
 mod engine;
 mod house;
 pub mod http;
