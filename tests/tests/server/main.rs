@@ -15,6 +15,7 @@ mod happy;
 mod hostile;
 use spine_tests::http;
 mod idempotency;
+mod otlp;
 mod process;
 mod prometheus;
 mod stop;
