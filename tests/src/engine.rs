@@ -20,6 +20,8 @@ pub struct Engine {
     pub handoffs: Handoffs,
     /// Delivering.
     pub deliveries: Deliveries,
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
     /// Time, which the test moves.
     pub clock: Arc<ManualClock>,
     /// Its files live here, and go with it.
@@ -53,8 +55,8 @@ impl Engine {
         let handoffs =
             Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
         let deliveries =
-            Deliveries::new(store, handoffs.clone(), entropy, timer, Policy::default());
-        Self { memories, handoffs, deliveries, clock, _folder: folder }
+            Deliveries::new(store.clone(), handoffs.clone(), entropy, timer, Policy::default());
+        Self { memories, handoffs, deliveries, store, clock, _folder: folder }
     }
 }
 

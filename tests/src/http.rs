@@ -51,6 +51,11 @@ pub fn send(
         .unwrap_or_else(|| panic!("no answer: {:?}", String::from_utf8_lossy(&received)))
 }
 
+/// Asks somebody who may not be there yet.
+pub fn try_get(address: &str, path: &str) -> Option<Answer> {
+    parsed(&exchange(address, "GET", path, &[], b"").ok()?)
+}
+
 /// Sends one request to a server that may be gone, or go at any moment.
 pub fn try_post(address: &str, path: &str, agent: &str, body: &Value) -> Option<Answer> {
     let (headers, body) = ([("memory-spine-agent", agent)], body.to_string());

@@ -3,6 +3,7 @@
 
 mod ack;
 mod cpu;
+pub mod cycles;
 mod engine;
 mod house;
 pub mod http;

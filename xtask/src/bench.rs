@@ -40,6 +40,11 @@ const BENCHMARKS: &[Benchmark] = &[
         cargo: &["run", "--release", "--package", "spine-tests", "--bin", "delivery_speed"],
     },
     Benchmark {
+        name: "health",
+        shows: "what looking after health costs, as a ratio of the same cycles: [ROUNDS] [OUTSTANDING]",
+        cargo: &["run", "--release", "--package", "spine-tests", "--bin", "health_speed"],
+    },
+    Benchmark {
         name: "assembly",
         shows: "agent_handoff out of 100,000 memories: p50, p99, and where the time goes",
         cargo: &["run", "--release", "--package", "spine-tests", "--bin", "assembly_speed"],

@@ -4,6 +4,7 @@ mod bench;
 mod command;
 mod dashboard;
 mod peers;
+mod prometheus;
 mod python;
 mod schemathesis;
 mod sdk;

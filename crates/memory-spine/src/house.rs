@@ -6,7 +6,7 @@ use std::sync::Arc;
 use spine_engine::Entropy;
 use spine_protocol::WorkspaceName;
 use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
-use spine_server::Parts;
+use spine_server::{Parts, Traces};
 use spine_sqlite::{Options, SqliteStore};
 use spine_store::{
     ErrorKind, IndexStatus, Retriever, SearchAnswer, SearchQuery, Store, StoreError, StoreFuture,
@@ -44,12 +44,13 @@ impl House {
     }
 
     /// What the server is made of.
-    pub fn parts(&self) -> Result<Parts, getrandom::Error> {
+    pub fn parts(&self, traces: Option<Arc<dyn Traces>>) -> Result<Parts, getrandom::Error> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed)?;
         let store: Arc<dyn Store> = self.store.clone();
         let retriever = Arc::new(OffTheWorkers(self.index.clone()));
-        Ok(Parts { store, retriever, entropy: Arc::new(Entropy::from_seed(seed)), notifier: None })
+        let entropy = Arc::new(Entropy::from_seed(seed));
+        Ok(Parts { store, retriever, entropy, notifier: None, traces })
     }
 }
 

@@ -7,6 +7,7 @@ mod erasures;
 mod house;
 mod housekeeping;
 mod logging;
+mod telemetry;
 mod terminal;
 
 use std::process::ExitCode;

@@ -142,6 +142,17 @@ impl Outbound {
         self.post(&Target::parse(url)?, headers::extra(extra_headers)?, body).await
     }
 
+    /// Posts bytes that the headers describe. Any status is an answer: whoever asks knows what to make of it.
+    pub async fn post_bytes(
+        &self,
+        url: &str,
+        extra_headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Result<Answer, OutboundError> {
+        let (target, headers) = (Target::parse(url)?, headers::extra(extra_headers)?);
+        self.exchange(&target, headers, body, self.answer_bytes_max).await
+    }
+
     async fn post(
         &self,
         target: &Target,

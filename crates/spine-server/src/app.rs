@@ -18,7 +18,9 @@ use crate::access::quota::Quotas;
 use crate::access::rate::Rates;
 use crate::limits::BODIES_BYTES_MAX;
 use crate::patience::TokioTimer;
+use crate::searches::Searches;
 use crate::settings::Settings;
+use crate::trace::Traces;
 use crate::wake::Wake;
 use crate::watch::Notifier;
 
@@ -32,6 +34,8 @@ pub struct Parts {
     pub entropy: Arc<Entropy>,
     /// Who is told of alerts; none where nobody is.
     pub notifier: Option<Arc<dyn Notifier>>,
+    /// Who records traces; none where nobody does.
+    pub traces: Option<Arc<dyn Traces>>,
 }
 
 /// Everything the server has.
@@ -40,6 +44,8 @@ pub struct App {
     pub settings: Settings,
     /// Where everything is kept.
     pub store: Arc<dyn Store>,
+    /// The index, and how long its searches take.
+    pub searches: Arc<Searches>,
     /// Storing and searching.
     pub memories: Memories,
     /// Assembling.
@@ -50,6 +56,8 @@ pub struct App {
     pub health: Health,
     /// Who is told of alerts.
     pub notifier: Option<Arc<dyn Notifier>>,
+    /// Who records traces.
+    pub traces: Option<Arc<dyn Traces>>,
     /// Ids.
     pub entropy: Arc<Entropy>,
     /// Reading and verifying.
@@ -76,9 +84,10 @@ pub struct App {
 impl App {
     /// Puts the parts together.
     pub async fn open(parts: Parts, settings: Settings) -> Result<Self, StoreError> {
-        let Parts { store, retriever, entropy, notifier } = parts;
+        let Parts { store, retriever, entropy, notifier, traces } = parts;
         let keys = Keyring::open(store.clone()).await?;
-        let memories = Memories::new(store.clone(), retriever);
+        let searches = Arc::new(Searches::of(retriever));
+        let memories = Memories::new(store.clone(), searches.clone());
         let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
         let handoffs =
             Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
@@ -100,11 +109,13 @@ impl App {
             stopping: watch::Sender::new(false),
             settings,
             store,
+            searches,
             memories,
             handoffs,
             deliveries,
             health,
             notifier,
+            traces,
             entropy,
         })
     }

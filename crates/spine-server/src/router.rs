@@ -22,6 +22,7 @@ use crate::access::{Need, Owner, admit};
 use crate::frame::frame;
 use crate::problem::{Problem, ProblemKind};
 use crate::route::{Admitted, Route, routes};
+use crate::trace::{self, traced};
 
 /// Everything that is served.
 pub fn router(app: Arc<App>) -> Router {
@@ -85,10 +86,12 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let is_owner = request.extensions().get::<Owner>().is_some();
     let pass = admit(&app, request.headers(), is_owner, route.need).await?;
-    let path = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let named = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let path: Vec<(String, String)> = named.collect();
     let workspace = (route.need == Need::Write).then(|| pass.caller.workspace.clone());
+    let span = trace::step(&app, route.id, &pass.caller, request.headers(), &path).await;
     let admitted = Admitted { app: app.clone(), pass, path, request };
-    let response = (route.run)(admitted).await?;
+    let response = traced(span, (route.run)(admitted)).await?;
     if let Some(workspace) = workspace {
         app.wake.up(&workspace);
     }

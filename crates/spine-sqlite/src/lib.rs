@@ -8,6 +8,7 @@ mod connection;
 mod error;
 mod file_lock;
 mod identity;
+mod measure;
 mod migrations;
 mod options;
 mod queue;

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use spine_store::{
-    Clock, Command, Identity, Outcome, Store, StoreError, StoreFuture, SystemClock, UnixMs,
+    Clock, Command, Identity, Outcome, STAGE_TARGET, Store, StoreError, StoreFuture, StoreStats,
+    SystemClock, UnixMs,
 };
+use tracing::{Instrument, info_span};
 
 use crate::check::{self, CheckDepth};
 use crate::connection::{open_reader, open_writer};
@@ -100,6 +102,16 @@ impl Store for SqliteStore {
     }
 
     fn apply(&self, commands: Vec<Command>) -> StoreFuture<'_, Vec<Outcome>> {
-        self.writer.apply(commands)
+        let span =
+            info_span!(target: STAGE_TARGET, "store", memory_spine.commands = commands.len());
+        let applying = self.writer.apply(commands);
+        match span.is_disabled() {
+            true => applying,
+            false => Box::pin(applying.instrument(span)),
+        }
+    }
+
+    fn stats(&self) -> Option<StoreStats> {
+        Some(self.writer.stats())
     }
 }

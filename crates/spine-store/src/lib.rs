@@ -15,11 +15,15 @@ mod memory;
 mod record;
 mod retriever;
 mod store;
+mod tally;
 mod time;
 mod word;
 
 #[cfg(feature = "testing")]
 pub mod testing;
+
+/// The target of spans that stand for a stage of a handoff. They are for traces alone: no log shows them.
+pub const STAGE_TARGET: &str = "memory_spine::stage";
 
 pub use command::{Applied, Change, Command, Expected, Guard, Outcome, Put, Receipt, RowKey};
 pub use delivery::{Delivery, DeliveryQuery, DeliveryReads, DeliveryState, QueueState};
@@ -35,8 +39,9 @@ pub use retriever::{
 };
 pub use spine_protocol::Priority;
 pub use store::{
-    EnvelopeReads, Identity, LogReads, MemoryReads, Store, StoreFuture, WorkspaceState,
+    EnvelopeReads, Identity, LogReads, MemoryReads, Store, StoreFuture, StoreStats, WorkspaceState,
     all_workspaces,
 };
+pub use tally::{SHORT_TIMES_S, Tally};
 pub use time::{Clock, SystemClock, UnixMs};
 pub use word::{Author, IdempotencyKey, Kind, OrderKey, RecordName, Tag, ThreadName};

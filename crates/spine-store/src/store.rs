@@ -8,7 +8,7 @@ use crate::limits::PAGE_ROWS_MAX;
 use crate::{
     Change, Command, ContentKey, DeliveryReads, Event, EventQuery, IdempotencyKey,
     IdempotencyRecord, ListQuery, Memory, MemoryRow, Outcome, Page, RecordReads, StoreError,
-    StoredEnvelope, UnixMs,
+    StoredEnvelope, Tally, UnixMs,
 };
 
 /// An answer that comes without naming a runtime: a simulation drives it with its own scheduler.
@@ -32,6 +32,19 @@ pub struct WorkspaceState {
     pub name: WorkspaceName,
     /// Its newest change.
     pub newest: Change,
+}
+
+/// What a store has measured of its own work since it was opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreStats {
+    /// Seconds from the begin of a transaction to its being on disk.
+    pub commit_s: Tally,
+    /// Commands that were committed together.
+    pub batch_commands: Tally,
+    /// Transactions that failed.
+    pub commits_failed: u64,
+    /// Whether writes are taken.
+    pub accepts_writes: bool,
 }
 
 /// Every workspace that was ever written to, by name.
@@ -71,6 +84,11 @@ pub trait Store:
     /// An outcome is given when it is on disk. Dropping the future does not take the commands back.
     /// An error of the whole call says the same of every command in it.
     fn apply(&self, commands: Vec<Command>) -> StoreFuture<'_, Vec<Outcome>>;
+
+    /// What it has measured; nothing where it does not measure.
+    fn stats(&self) -> Option<StoreStats> {
+        None
+    }
 }
 
 /// Reading memories. Rows of another workspace are as rows that never existed (R11).

@@ -16,5 +16,8 @@ mod happy;
 mod hostile;
 use spine_tests::http;
 mod idempotency;
+mod otlp;
 mod process;
+mod prometheus;
 mod stop;
+mod traces;

@@ -39,8 +39,13 @@ impl Server {
 
     pub fn start_at(data: &Path, address: &str, variables: &[(&str, &str)]) -> Self {
         let mut command = program(data, &["serve", "--listen", address]);
-        command.envs(variables.iter().copied()).stdout(Stdio::piped());
-        let mut process = command.spawn().unwrap();
+        command.envs(variables.iter().copied());
+        Self::of(command)
+    }
+
+    /// One that is started in a way of its own.
+    pub fn of(mut command: Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address =

@@ -69,7 +69,7 @@ fn request(ask: Ask, key: Option<String>) -> Result<Request<Full<Bytes>>, Failur
 
 /// Whoever can open the data may do anything with it: no key is asked for.
 async fn on_data(config: &Config, house: House, ask: Ask) -> Result<Value, Failure> {
-    let app = Arc::new(App::open(house.parts()?, config.server.clone()).await?);
+    let app = Arc::new(App::open(house.parts(None)?, config.server.clone()).await?);
     let response = spine_server::answer_locally(app, request(ask, None)?).await;
     read(response).await
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use spine_server::{App, Server};
+use spine_server::{App, Server, Traces};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Failure;
@@ -12,30 +12,40 @@ use crate::erasures::{ErasureKeeper, ErasureList};
 use crate::house::House;
 use crate::housekeeping::keep_house;
 use crate::logging;
+use crate::telemetry::{OpenTelemetryTraces, Telemetry};
 
 /// Serves until a signal says to stop.
 pub fn serve(config: &Config) -> Result<(), Failure> {
-    logging::start(config);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let telemetry = runtime.block_on(async { Telemetry::start(&config.telemetry) })?;
+    logging::start(config, telemetry.as_ref().map(Telemetry::tracer));
     let house = Arc::new(
         House::open(&config.data)
             .map_err(|error| format!("{}: {error} ({})", config.data.display(), error.detail()))?,
     );
-    let served = runtime.block_on(serve_house(config, house.clone()));
+    let served = runtime.block_on(serve_house(config, house.clone(), telemetry.clone()));
+    telemetry.into_iter().for_each(Telemetry::stop);
     // Whatever still runs in the background ends before the store is closed.
     runtime.shutdown_timeout(config.server.stop_time_max);
     drop(house);
     served
 }
 
-async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> {
-    let app = Arc::new(App::open(house.parts()?, config.server.clone()).await?);
+async fn serve_house(
+    config: &Config,
+    house: Arc<House>,
+    telemetry: Option<Telemetry>,
+) -> Result<(), Failure> {
+    let traces = telemetry.as_ref().map(|_| Arc::new(OpenTelemetryTraces) as Arc<dyn Traces>);
+    let app = Arc::new(App::open(house.parts(traces)?, config.server.clone()).await?);
     let erasures = ErasureList::open(&config.data)?;
     erasures.replay(&app).await?;
     let mut keeper = ErasureKeeper::new(app.clone(), erasures);
-    let server = Server::bind(app).await?;
+    let server = Server::bind(app.clone()).await?;
     announce(config, &server)?;
     let keeping = tokio::spawn(keep_house(house));
+    let pushing =
+        telemetry.clone().map(|telemetry| tokio::spawn(telemetry.push_metrics(app.clone())));
     let stop = told_to_stop()?;
     tokio::select! {
         () = server.run(stop) => {}
@@ -43,6 +53,10 @@ async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> 
     }
     keeper.look().await;
     keeping.abort();
+    if let (Some(telemetry), Some(pushing)) = (telemetry, pushing) {
+        pushing.abort();
+        telemetry.push_metrics_once(&app).await;
+    }
     tracing::info!("stopped");
     Ok(())
 }

@@ -8,6 +8,11 @@ use std::str::FromStr;
 use toml::{Table, Value};
 
 const VARIABLE_PREFIX: &str = "MEMORY_SPINE_";
+/// Variables that others have named, and the settings they are for. Our own are stronger.
+const ALIASES: &[(&str, &str)] = &[
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "telemetry.otlp_endpoint"),
+    ("OTEL_EXPORTER_OTLP_HEADERS", "telemetry.otlp_headers"),
+];
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +98,10 @@ impl Layers {
         variables: impl Iterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
         let named = |key: &String| (variable_of(key), key.clone());
-        let keys: BTreeMap<String, String> = self.values.keys().map(named).collect();
+        let mut keys: BTreeMap<String, String> = self.values.keys().map(named).collect();
+        keys.extend(ALIASES.iter().map(|(name, key)| ((*name).to_owned(), (*key).to_owned())));
+        let mut variables: Vec<(String, String)> = variables.collect();
+        variables.sort_by_key(|(name, _)| name.starts_with(VARIABLE_PREFIX));
         for (name, text) in variables {
             if let Some(key) = keys.get(&name) {
                 let value = self.spelled(key, text);

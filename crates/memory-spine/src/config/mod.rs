@@ -3,6 +3,8 @@
 
 mod layers;
 
+use std::collections::HashMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,6 +13,9 @@ use spine_server::{Settings, TlsFiles};
 use tracing::Level;
 
 pub use layers::{ConfigError, Layers};
+
+/// A setting that holds secrets: it is not shown.
+pub const HEADERS_KEY: &str = "telemetry.otlp_headers";
 
 /// The defaults, as a file to start from.
 pub const DEFAULTS: &str = include_str!("default.toml");
@@ -35,6 +40,28 @@ pub struct Config {
     pub log_level: Level,
     /// How.
     pub log_format: LogFormat,
+    /// What is sent to a collector.
+    pub telemetry: TelemetryConfig,
+}
+
+/// What is sent to a collector.
+#[derive(Clone)]
+pub struct TelemetryConfig {
+    /// The collector; none: nothing is sent.
+    pub otlp_endpoint: Option<String>,
+    /// Headers for it.
+    pub headers: HashMap<String, String>,
+    /// Between two pushes of figures.
+    pub metrics_pause: Duration,
+}
+
+/// Headers are secrets.
+impl fmt::Debug for TelemetryConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TelemetryConfig")
+            .field("otlp_endpoint", &self.otlp_endpoint)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Config {
@@ -46,6 +73,7 @@ impl Config {
             log_level: layers
                 .parsed::<Level>("log.level", "one of error, warn, info, debug, trace")?,
             log_format: log_format(layers)?,
+            telemetry: telemetry(layers)?,
         })
     }
 }
@@ -69,6 +97,23 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
         body_time_max: seconds("limits.body_s")?,
         stop_time_max: seconds("limits.stop_s")?,
     })
+}
+
+fn telemetry(layers: &Layers) -> Result<TelemetryConfig, ConfigError> {
+    let key = "telemetry.otlp_endpoint";
+    let otlp_endpoint = Some(layers.text(key)?).filter(|endpoint| !endpoint.is_empty());
+    let is_url = |url: &String| url.starts_with("http://") || url.starts_with("https://");
+    if !otlp_endpoint.iter().all(is_url) {
+        return Err(layers.error(key, "expected a URL, such as http://127.0.0.1:4318"));
+    }
+    let pair = |header: &String| {
+        let (name, value) = header.split_once('=')?;
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    let headers: Option<_> = layers.list(HEADERS_KEY)?.iter().map(pair).collect();
+    let wrong = || layers.error(HEADERS_KEY, "expected a list of `name=value`");
+    let metrics_pause = Duration::from_secs(layers.whole("telemetry.metrics_s", 1, 86_400)?);
+    Ok(TelemetryConfig { otlp_endpoint, headers: headers.ok_or_else(wrong)?, metrics_pause })
 }
 
 fn tls(layers: &Layers) -> Result<Option<TlsFiles>, ConfigError> {

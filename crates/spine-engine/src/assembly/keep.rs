@@ -54,7 +54,7 @@ impl Handoffs {
     /// An envelope that was assembled before, with its reasons.
     pub(crate) async fn assembled(&self, caller: &Caller, id: EnvelopeId) -> Result<Assembled> {
         let envelope = self.stored(caller, id).await?;
-        Ok(Assembled { envelope, explanation: self.explain(caller, id).await? })
+        Ok(Assembled { envelope, explanation: self.explain(caller, id).await?, took_ms: None })
     }
 
     pub(crate) fn memories(&self) -> &Memories {
@@ -119,6 +119,8 @@ impl Assembled {
         event.actor.clone_from(&caller.agent);
         event.envelope = Some(self.envelope.id);
         event.data.insert("digest".to_owned(), self.envelope.digest.to_string().into());
+        event.data.insert("target".to_owned(), self.envelope.target.as_str().into());
+        event.data.extend(self.took_ms.map(|ms| ("took_ms".to_owned(), ms.into())));
         event
     }
 }

@@ -21,7 +21,8 @@ use spine_protocol::{
     Digest, Envelope, EnvelopeId, Gap, MemoryId, Packing, ReadError, Salt, SealError, Source,
     Stamp, Subject, Unsealed, derive,
 };
-use spine_store::{Filter, Memory, Store, SubjectFilter, UnixMs};
+use spine_store::{Filter, Memory, STAGE_TARGET, Store, SubjectFilter, UnixMs};
+use tracing::{Instrument, info_span};
 
 pub use error::{AssemblyError, PartTokens};
 pub use explain::{Explanation, MemoryExplanation, WeighedLevel};
@@ -91,9 +92,25 @@ impl Handoffs {
         request: HandoffRequest,
         made: &[Envelope],
     ) -> Result<Assembled> {
+        let span = info_span!(
+            target: STAGE_TARGET,
+            "assemble",
+            gen_ai.agent.name = request.target.as_str(),
+            gen_ai.memory.store.id = caller.workspace.as_str(),
+        );
+        self.prepared(caller, request, made).instrument(span).await
+    }
+
+    async fn prepared(
+        &self,
+        caller: &Caller,
+        mut request: HandoffRequest,
+        made: &[Envelope],
+    ) -> Result<Assembled> {
         request.check()?;
         let now = self.store.now();
         let parents = self.parents(caller, &request.parents, made).await?;
+        request.stay_in_trace(&parents);
         let mut unsealed = self.derived(caller, &request, &parents, now)?;
         let guarded = is_guarded(&unsealed);
         let redactions = if guarded { guard_envelope(&mut unsealed)? } else { Vec::new() };
@@ -105,7 +122,8 @@ impl Handoffs {
         }
         let (envelope, explanation) = self.sealed(&request, unsealed, gathered)?;
         let explanation = Explanation { degraded, ..explanation };
-        Ok(Assembled { envelope, explanation })
+        let took_ms = u64::try_from(self.store.now().0 - now.0).ok();
+        Ok(Assembled { envelope, explanation, took_ms })
     }
 
     async fn parents(

@@ -73,7 +73,9 @@ pub struct HandoffRequest {
     pub priority: Priority,
     /// After this moment it is parked, not delivered.
     pub expires_at: Option<Timestamp>,
-    /// The trace it belongs to.
+    /// The trace it belongs to. A request that is repeated comes with another one and is the same request: it is not
+    /// written, and so not in the digest that requests are recognised by.
+    #[serde(default, skip_serializing)]
     pub traceparent: Option<Traceparent>,
 }
 
@@ -126,6 +128,13 @@ impl HandoffRequest {
         }
     }
 
+    /// Work that goes on belongs to the trace it began in, unless the caller names one.
+    pub(super) fn stay_in_trace(&mut self, parents: &[Envelope]) {
+        if self.traceparent.is_none() {
+            self.traceparent = parents.iter().find_map(|parent| parent.traceparent.clone());
+        }
+    }
+
     /// What the protocol makes an envelope of.
     pub(super) fn to_protocol(
         &self,
@@ -157,4 +166,6 @@ pub struct Assembled {
     pub envelope: Envelope,
     /// Why each memory is or is not in it.
     pub explanation: super::Explanation,
+    /// How long it took, if it was made now.
+    pub took_ms: Option<u64>,
 }

@@ -348,15 +348,19 @@ pub(super) fn event(kind: &'static str, act: &Act, delivery: &Delivery) -> Event
 /// What health counts, and cannot see from the log otherwise.
 fn note_health(kind: &str, delivery: &Delivery, data: &mut Map<String, Value>) {
     let story = &delivery.story;
-    let after_ms = |at: UnixMs| u64::try_from(at.0 - story.sent_at.0).unwrap_or_default();
     match kind {
         // The row still says when it was written before: an earlier acceptance is older than that.
         "delivery.accepted" if story.accepted_at >= Some(delivery.row.updated_at) => {
-            data.extend(story.accepted_at.map(|at| ("after_ms".to_owned(), after_ms(at).into())));
+            let (accepted, taken) =
+                (story.accepted_at, story.lease.as_ref().map(|lease| lease.since));
+            note_time(data, "after_ms", Some(story.sent_at), accepted);
+            note_time(data, "queued_ms", Some(story.sent_at), taken);
+            note_time(data, "handover_ms", taken, accepted);
         }
         "delivery.done" => {
-            let at = story.ending.as_ref().map(|ending| ending.at);
-            data.extend(at.map(|at| ("after_ms".to_owned(), after_ms(at).into())));
+            let done = story.ending.as_ref().map(|ending| ending.at);
+            note_time(data, "after_ms", Some(story.sent_at), done);
+            note_time(data, "work_ms", story.accepted_at, done);
         }
         "delivery.parked" => {
             let cause = story.parked.last().map(|reason| reason.cause.as_str());
@@ -364,6 +368,18 @@ fn note_health(kind: &str, delivery: &Delivery, data: &mut Map<String, Value>) {
         }
         _ => {}
     }
+}
+
+/// How long it was from one moment to another, where both are known.
+fn note_time(
+    data: &mut Map<String, Value>,
+    name: &str,
+    from: Option<UnixMs>,
+    until: Option<UnixMs>,
+) {
+    let Some((from, until)) = from.zip(until) else { return };
+    let ms = u64::try_from(until.0 - from.0).unwrap_or_default();
+    data.insert(name.to_owned(), ms.into());
 }
 
 /// The delivery as it is on disk now; nothing when another writer was first.

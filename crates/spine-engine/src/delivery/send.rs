@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use spine_protocol::{AgentName, DeliveryId, Digest, EnvelopeId, Priority};
 use spine_store::{
     Applied, Change, Command, DeliveryState, EventDraft, Expected, Guard, IdempotencyRecord,
-    OrderKey, Put, Receipt, RowKey, UnixMs,
+    OrderKey, Put, Receipt, RowKey, STAGE_TARGET, UnixMs,
 };
+use tracing::{Instrument, info_span};
 
 use super::act::{Standings, check_same};
 use super::agents::AgentOptions;
@@ -115,7 +116,14 @@ impl Deliveries {
         }
         let request = self.with_target_budget(caller, request).await?;
         let made = self.handoffs.prepare(caller, request).await?;
-        let sent = self.send_new(caller, &made, options, Some(digest), note).await?;
+        let span = info_span!(
+            target: STAGE_TARGET,
+            "send",
+            gen_ai.agent.name = made.envelope.target.as_str(),
+            memory_spine.envelope.id = made.envelope.id.to_string(),
+        );
+        let sending = self.send_new(caller, &made, options, Some(digest), note);
+        let sent = sending.instrument(span).await?;
         // The same request may have been first on another connection: then its envelope is the one that was stored.
         if sent.row.envelope != made.envelope.id {
             return Ok((self.handoffs.assembled(caller, sent.row.envelope).await?, sent));

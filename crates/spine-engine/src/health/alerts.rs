@@ -30,6 +30,15 @@ pub enum AlertKind {
 }
 
 impl AlertKind {
+    /// All that the server opens by itself.
+    pub const ALL: [Self; 5] = [
+        Self::HandoffFailed,
+        Self::FailuresInARow,
+        Self::BreakerOpen,
+        Self::CompletenessLow,
+        Self::HopLimit,
+    ];
+
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -206,6 +215,16 @@ impl Watch {
         !self.open.is_empty()
     }
 
+    /// How many of each kind are open and not silenced.
+    pub fn open_alerts(&self, now: UnixMs) -> BTreeMap<AlertKind, u64> {
+        let is_silent = |topic: &str| self.silences.get(topic).is_some_and(|until| *until > now);
+        let mut counts = BTreeMap::new();
+        let told = self.open.keys().filter(|topic| !is_silent(topic));
+        told.filter_map(|topic| kind_of(topic))
+            .for_each(|kind| *counts.entry(kind).or_default() += 1);
+        counts
+    }
+
     /// Ends what has been quiet for long enough by now.
     pub fn quiet(&mut self, now: UnixMs, changes: &mut Vec<AlertChange>) {
         let over: Vec<(String, AlertId, UnixMs)> = self
@@ -328,9 +347,11 @@ fn title(kind: AlertKind, target: Option<&str>) -> String {
 }
 
 fn quiet_ms_of(topic: &str) -> Option<i64> {
-    let kinds = [AlertKind::HandoffFailed, AlertKind::HopLimit];
-    let kind = kinds.into_iter().find(|kind| topic.split(' ').next() == Some(kind.as_str()));
-    kind.and_then(AlertKind::quiet_ms)
+    kind_of(topic).and_then(AlertKind::quiet_ms)
+}
+
+fn kind_of(topic: &str) -> Option<AlertKind> {
+    AlertKind::ALL.into_iter().find(|kind| topic.split(' ').next() == Some(kind.as_str()))
 }
 
 fn text<'a>(event: &'a Event, name: &str) -> Option<&'a str> {

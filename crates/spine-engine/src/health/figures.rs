@@ -113,11 +113,14 @@ pub struct Figures {
 impl Figures {
     /// Counts an event of the log.
     pub fn note(&mut self, event: &Event) {
-        if !event.kind.starts_with("delivery.") {
-            return;
-        }
+        // An envelope has no receiver yet, only somebody it is for.
+        let receiver = match event.kind.as_str() {
+            "envelope.made" => "target",
+            kind if kind.starts_with("delivery.") => "agent",
+            _ => return,
+        };
         self.all.note(event);
-        let agent = event.data.get("agent").and_then(|agent| agent.as_str());
+        let agent = event.data.get(receiver).and_then(|agent| agent.as_str());
         let Some(agent) = agent.and_then(|agent| agent.parse::<AgentName>().ok()) else { return };
         if self.targets.contains_key(&agent) || self.targets.len() < TARGETS_MAX {
             self.targets.entry(agent).or_default().note(event);

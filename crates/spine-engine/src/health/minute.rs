@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use spine_store::Event;
 
 use super::sketch::Sketch;
+use super::stage::Stage;
 
 /// Hops beyond this are counted as this one.
 const HOPS_MAX: u64 = 1_000;
@@ -51,6 +52,8 @@ pub struct Minute {
     pub accepted_s: Sketch,
     /// Seconds from handoff to done.
     pub done_s: Sketch,
+    /// Seconds of each stage, in the order of [`Stage::ALL`].
+    pub stages_s: [Sketch; Stage::ALL.len()],
     /// Handoffs by hop.
     pub hops: BTreeMap<u64, u64>,
     /// Tokens over budget.
@@ -64,6 +67,9 @@ pub struct Minute {
 impl Minute {
     /// Counts an event of the log. Everything it needs is in the event.
     pub fn note(&mut self, event: &Event) {
+        for (stage, sketch) in Stage::ALL.into_iter().zip(&mut self.stages_s) {
+            stage.seconds_in(event).into_iter().for_each(|seconds| sketch.add(seconds));
+        }
         let counts = &mut self.counts;
         match event.kind.as_str() {
             "delivery.sent" => self.note_sent(event),
@@ -121,6 +127,9 @@ impl Minute {
         self.counts = self.counts.with(&other.counts);
         self.accepted_s.merge(&other.accepted_s);
         self.done_s.merge(&other.done_s);
+        for (own, stage) in self.stages_s.iter_mut().zip(&other.stages_s) {
+            own.merge(stage);
+        }
         self.utilisation.merge(&other.utilisation);
         self.utilisation_sum += other.utilisation_sum;
         for (hop, count) in &other.hops {
@@ -189,7 +198,7 @@ fn number(event: &Event, name: &str) -> u64 {
     event.data.get(name).and_then(|value| value.as_u64()).unwrap_or_default()
 }
 
-pub(super) fn seconds_of(event: &Event) -> Option<f64> {
+fn seconds_of(event: &Event) -> Option<f64> {
     event.data.get("after_ms").and_then(|ms| ms.as_u64()).map(|ms| ms as f64 / 1000.0)
 }
 

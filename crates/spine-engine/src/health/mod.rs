@@ -12,6 +12,7 @@ mod minute;
 mod orders;
 mod report;
 mod sketch;
+mod stage;
 mod totals;
 mod verdict;
 
@@ -29,7 +30,8 @@ pub use figures::{Figures, MINUTE_MS, Minutes, Window};
 pub use minute::{Counts, Minute, UTILISATION_CLASSES};
 pub use report::{QueueTotal, Report, TargetReport};
 pub use sketch::Sketch;
-pub use totals::{Histogram, LATENCY_BUCKETS_S, Totals};
+pub use stage::Stage;
+pub use totals::{LATENCY_BUCKETS_S, Totals};
 pub use verdict::{Reason, Thresholds, Verdict, reasons, verdict};
 
 use crate::Entropy;
@@ -46,6 +48,8 @@ pub struct Health {
     deliveries: Deliveries,
     entropy: Arc<Entropy>,
     thresholds: Thresholds,
+    /// What happened from then on is in the totals.
+    began: UnixMs,
     rooms: Arc<Mutex<Rooms>>,
 }
 
@@ -58,7 +62,7 @@ struct Room {
     figures: Figures,
     /// The newest event in the figures; none before they were read back.
     read: Option<Change>,
-    /// What was counted since the process looks.
+    /// What was counted since the process began.
     totals: Totals,
     /// From when on figures are known.
     since: Option<UnixMs>,
@@ -87,7 +91,8 @@ impl Health {
         entropy: Arc<Entropy>,
         thresholds: Thresholds,
     ) -> Self {
-        Self { store, deliveries, entropy, thresholds, rooms: Arc::default() }
+        let began = store.now();
+        Self { store, deliveries, entropy, thresholds, began, rooms: Arc::default() }
     }
 
     /// What figures are compared with.
@@ -120,9 +125,22 @@ impl Health {
         room.watch.as_ref().is_some_and(|(_, watch)| watch.has_open())
     }
 
-    /// What was counted in a workspace since this process looks at it.
+    /// What was counted in a workspace since this process began.
     pub async fn totals(&self, workspace: &WorkspaceName) -> Totals {
         self.room(workspace).lock().await.totals.clone()
+    }
+
+    /// When this process began to count.
+    pub fn began(&self) -> UnixMs {
+        self.began
+    }
+
+    /// How many alerts of each kind are open and not silenced.
+    pub async fn open_alerts(&self, workspace: &WorkspaceName) -> BTreeMap<AlertKind, u64> {
+        let room = self.room(workspace);
+        let room = room.lock().await;
+        let now = self.store.now();
+        room.watch.as_ref().map(|(_, watch)| watch.open_alerts(now)).unwrap_or_default()
     }
 
     fn room(&self, workspace: &WorkspaceName) -> Arc<tokio::sync::Mutex<Room>> {
@@ -193,6 +211,9 @@ impl Health {
             for event in wanted {
                 newest = newest.max(event.change);
                 room.count(event);
+                if event.at >= self.began {
+                    room.totals.note(event);
+                }
             }
             let more = page.items.last().is_some_and(|event| event.at >= oldest);
             match page.next.filter(|_| more) {

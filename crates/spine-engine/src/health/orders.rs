@@ -60,7 +60,21 @@ impl Health {
                 Silenced { until: now.after(time), by: by.clone(), reason: reason.clone() };
             alert.silenced = (!time.is_zero()).then_some(silenced);
         };
-        self.change_alert(caller, id, "alert.silenced", change).await
+        let alert = self.change_alert(caller, id, "alert.silenced", change).await?;
+        self.note_silence(caller, &alert).await;
+        Ok(alert)
+    }
+
+    /// What this process knows of the watch is as it was before: the silence holds at once all the same.
+    async fn note_silence(&self, caller: &Caller, alert: &Alert) {
+        let room = self.room(&caller.workspace);
+        let mut room = room.lock().await;
+        let Some((_, watch)) = &mut room.watch else { return };
+        let topic = topic(alert.kind, alert.target.as_deref());
+        match &alert.silenced {
+            Some(silenced) => watch.silences.insert(topic, silenced.until),
+            None => watch.silences.remove(&topic),
+        };
     }
 
     /// Notes whom it was sent to.

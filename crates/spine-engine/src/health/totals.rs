@@ -1,64 +1,61 @@
 //! Counts that only grow while the process lives, as Prometheus wants them.
 
-use spine_store::Event;
+use spine_store::{Event, Tally};
 
-use super::minute::{Counts, Minute, seconds_of};
+use super::minute::{Counts, Minute};
+use super::stage::Stage;
 
 /// Upper ends of the buckets of latency, in seconds; what is beyond is in none of them.
 pub const LATENCY_BUCKETS_S: [f64; 15] =
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 1800.0, 7200.0];
+/// Upper ends of the buckets of hops.
+const HOP_BUCKETS: [f64; 12] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 20.0, 50.0];
+/// Upper ends of the buckets of tokens over budget.
+const UTILISATION_BUCKETS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 
-/// How many took how long.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Histogram {
-    /// How many are in each bucket and not in the one before.
-    pub buckets: [u64; LATENCY_BUCKETS_S.len()],
-    /// How many in all.
-    pub count: u64,
-    /// The sum of all.
-    pub sum_s: f64,
-}
-
-impl Histogram {
-    fn add(&mut self, seconds: f64) {
-        let place = LATENCY_BUCKETS_S.iter().position(|upto| seconds <= *upto);
-        if let Some(bucket) = place.and_then(|place| self.buckets.get_mut(place)) {
-            *bucket += 1;
-        }
-        self.count += 1;
-        self.sum_s += seconds;
-    }
-
-    fn merge(&mut self, other: &Self) {
-        for (own, count) in self.buckets.iter_mut().zip(other.buckets) {
-            *own += count;
-        }
-        self.count += other.count;
-        self.sum_s += other.sum_s;
-    }
-}
-
-/// Everything that was counted since the process began to look.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Everything that was counted since the process began.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Totals {
     /// How many of each.
     pub counts: Counts,
     /// Seconds from handoff to accepted.
-    pub accepted: Histogram,
+    pub accepted: Tally,
     /// Seconds from handoff to done.
-    pub done: Histogram,
+    pub done: Tally,
+    /// Seconds of each stage.
+    pub stages: [Tally; Stage::ALL.len()],
+    /// Handoffs by hop.
+    pub hops: Tally,
+    /// Tokens over budget.
+    pub utilisation: Tally,
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        let times = || Tally::new(&LATENCY_BUCKETS_S);
+        Self {
+            counts: Counts::default(),
+            accepted: times(),
+            done: times(),
+            stages: std::array::from_fn(|_| times()),
+            hops: Tally::new(&HOP_BUCKETS),
+            utilisation: Tally::new(&UTILISATION_BUCKETS),
+        }
+    }
 }
 
 impl Totals {
+    /// Counts an event of the log.
     pub(super) fn note(&mut self, event: &Event) {
         let mut one = Minute::default();
         one.note(event);
         self.counts = self.counts.with(&one.counts);
-        let Some(seconds) = seconds_of(event) else { return };
-        match event.kind.as_str() {
-            "delivery.accepted" => self.accepted.add(seconds),
-            "delivery.done" => self.done.add(seconds),
-            _ => {}
+        self.accepted.add_some(one.accepted_s.max());
+        self.done.add_some(one.done_s.max());
+        self.utilisation.add_some(one.utilisation.max());
+        self.hops.add_some(one.hops.keys().next().map(|hop| *hop as f64));
+        for (own, stage) in self.stages.iter_mut().zip(&one.stages_s) {
+            own.add_some(stage.max());
         }
     }
 
@@ -67,5 +64,10 @@ impl Totals {
         self.counts = self.counts.with(&other.counts);
         self.accepted.merge(&other.accepted);
         self.done.merge(&other.done);
+        self.hops.merge(&other.hops);
+        self.utilisation.merge(&other.utilisation);
+        for (own, stage) in self.stages.iter_mut().zip(&other.stages) {
+            own.merge(stage);
+        }
     }
 }

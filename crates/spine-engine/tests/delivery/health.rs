@@ -81,6 +81,16 @@ fn an_hour_of_known_latencies_gives_the_known_figures() {
         close(hour.done_s.quantile(share), exact(&done_s, share));
     }
     assert_eq!(hour.accepted_s.max(), Some(exact(&accepted_s, 1.0)));
+    let work_s: Vec<f64> = done_s.iter().zip(&accepted_s).map(|(done, took)| done - took).collect();
+    let [assemble, queued, handover, work] = &hour.stages_s;
+    assert_eq!([assemble, queued, handover, work].map(|stage| stage.count()), [60; 4]);
+    // The clock stands still while an envelope is packed, and whoever takes it accepts it in the same step.
+    assert_eq!((assemble.max(), handover.max()), (Some(0.0), Some(0.0)));
+    close(queued.quantile(0.95), exact(&accepted_s, 0.95));
+    close(work.quantile(0.95), exact(&work_s, 0.95));
+    let target = report.targets.iter().find(|target| target.agent == name("coder")).unwrap();
+    assert_eq!(target.windows, report.windows);
+    check_totals(&health, &house, &accepted_s);
     assert_eq!(hour.hops.iter().collect::<Vec<_>>(), [(&1, &60)]);
     let last = window(&report, Window::FiveMinutes);
     assert_eq!(last.counts.handoffs, 5);
@@ -97,6 +107,28 @@ fn an_hour_of_known_latencies_gives_the_known_figures() {
     let again = block_on(again.health().report(&house.caller, None)).unwrap().0;
     assert_eq!(again.windows, report.windows);
     assert_eq!(again.since, report.since);
+}
+
+/// Everything since the process began, also what happened before anybody looked; another process begins with nothing.
+fn check_totals(health: &Health, house: &House, accepted_s: &[f64]) {
+    let totals = block_on(health.totals(&house.caller.workspace));
+    assert_eq!(
+        (totals.counts.handoffs, totals.accepted.count(), totals.hops.count()),
+        (60, 60, 60)
+    );
+    assert!((totals.accepted.sum() - accepted_s.iter().sum::<f64>()).abs() < 1e-6);
+    let upto = |bound: f64| accepted_s.iter().filter(|seconds| **seconds <= bound).count() as u64;
+    let mut seen = 0;
+    for (bound, count) in totals.accepted.buckets() {
+        seen += count;
+        assert_eq!(seen, upto(bound), "up to {bound}");
+    }
+    assert_eq!(totals.stages.each_ref().map(|stage| stage.count()), [60; 4]);
+    house.clock.advance_ms(1);
+    let later = house.health();
+    report(house, &later);
+    assert_eq!(block_on(later.totals(&house.caller.workspace)).counts.handoffs, 0);
+    house.clock.advance_ms(-1);
 }
 
 #[test]
@@ -116,6 +148,9 @@ fn failures_in_a_row_and_a_breaker_open_and_resolve_at_their_moments() {
     {
         assert!(shown.contains(&(kind, count, given_up, None)), "{kind:?} in {shown:?}");
     }
+    let open = block_on(health.open_alerts(&house.caller.workspace));
+    let each_once = [AlertKind::HandoffFailed, AlertKind::FailuresInARow, AlertKind::BreakerOpen];
+    assert_eq!(open, each_once.map(|kind| (kind, 1)).into());
     let named = &found.iter().find(|a| a.kind == AlertKind::HandoffFailed).unwrap().deliveries;
     assert_eq!(named.len(), 3);
     assert!(failed.iter().all(|id| named.contains(&id.to_string())));
@@ -139,6 +174,7 @@ fn failures_in_a_row_and_a_breaker_open_and_resolve_at_their_moments() {
     assert_eq!(resolved(AlertKind::FailuresInARow), Some(accepted));
     assert_eq!(resolved(AlertKind::BreakerOpen), Some(accepted));
     assert_eq!(resolved(AlertKind::HandoffFailed), Some(UnixMs(given_up.0 + 300_000)));
+    assert!(block_on(health.open_alerts(&house.caller.workspace)).is_empty());
     assert_eq!(house.kinds("alert.opened").len(), 3);
     assert_eq!(house.kinds("alert.resolved").len(), 3);
 }
@@ -192,6 +228,8 @@ fn an_alert_is_acknowledged_once_and_silenced_with_the_next_of_its_kind() {
     let hour = Duration::from_secs(3600);
     let silenced = block_on(health.silence(&house.caller, open.id, hour, None, None)).unwrap();
     assert_eq!(silenced.silenced.unwrap().until, house.now().after(hour));
+    let told = || block_on(health.open_alerts(&house.caller.workspace)).remove(&open.kind);
+    assert_eq!(told(), None, "a silence holds at once");
     let order = |order| {
         block_on(house.deliveries.order_breaker(&house.caller, &name("coder"), order)).unwrap()
     };
@@ -202,6 +240,8 @@ fn an_alert_is_acknowledged_once_and_silenced_with_the_next_of_its_kind() {
     let again = breaker(alerts(&house, &health)).unwrap();
     assert_ne!(again.id, open.id);
     assert!(again.silenced.is_some());
+    block_on(health.silence(&house.caller, again.id, Duration::ZERO, None, None)).unwrap();
+    assert_eq!(told(), Some(1));
     let unknown = AlertId::from_parts(1, 1);
     assert!(block_on(health.acknowledge(&house.caller, unknown, None, None)).is_err());
 }

@@ -12,6 +12,7 @@ use crate::App;
 use crate::access::Pass;
 use crate::problem::Problem;
 use crate::route::{Call, Created, Json};
+use crate::trace::{self, traced};
 use crate::wire::cursor;
 use crate::wire::delivery::{
     DeliveriesDocument, DeliveryAnswer, DeliveryDocument, DeliveryListDocument, DeliveryListQuery,
@@ -40,7 +41,10 @@ pub async fn send(
     for _ in &requests {
         app.quotas.admit_handoff(&caller.workspace).await?;
     }
-    let mut sent = app.deliveries.send(caller, requests).await?;
+    let first = requests.first().map(|request| request.envelope);
+    let span = trace::send(app, caller, &call.headers, first).await;
+    let sending = async { app.deliveries.send(caller, requests).await.map_err(Problem::from) };
+    let mut sent = traced(span, sending).await?;
     if is_list {
         let deliveries = DeliveryDocument::list(sent, app.store.now());
         return Ok(Created(Json::of(DeliveryAnswer::Many(DeliveriesDocument { deliveries }))));

@@ -5,12 +5,15 @@ use http::{HeaderValue, StatusCode, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
+use spine_engine::Caller;
 use spine_protocol::{Envelope, Format, render};
 
-use super::handoffs::{asked, no_send};
+use super::handoffs::{Asked, asked, no_send};
+use crate::App;
 use crate::access::Pass;
 use crate::problem::{Problem, ProblemKind};
 use crate::route::{Call, Created, JSON, Json, Output, bytes_response};
+use crate::trace::{self, traced};
 use crate::wire::delivery::DeliveryDocument;
 use crate::wire::envelope::{
     EnvelopePath, ExplanationDocument, FormatWord, HandoffDocument, LineageDocument, LineageNode,
@@ -22,16 +25,25 @@ pub async fn make(call: Call<(), (), EnvelopeBody>) -> Result<Created<HandoffDoc
     call.app.quotas.admit_handoff(&call.pass.caller.workspace).await?;
     let (envelope, degraded) = match call.body {
         EnvelopeBody::Assemble(body) => {
-            let asked = asked(&call.app, &call.pass, &call.headers, *body).await?;
+            let mut asked = asked(&call.app, &call.pass, &call.headers, *body).await?;
             no_send(asked.send.is_some(), "/send")?;
-            let (deliveries, caller) = (&call.app.deliveries, &call.pass.caller);
-            let made = deliveries.assemble_from(caller, asked.origin, asked.request).await?;
-            (made.envelope, made.explanation.degraded)
+            let span = trace::handoff(&call.app, &call.pass, &call.headers, &mut asked).await;
+            traced(span, assembled(&call.app, &call.pass.caller, asked)).await?
         }
         EnvelopeBody::Import(ref value) => (import(&call, value).await?, Vec::new()),
     };
     let digest = envelope.digest;
     Ok(Created(Json::at_version(HandoffDocument::of(&envelope, degraded)?, digest)))
+}
+
+async fn assembled(
+    app: &App,
+    caller: &Caller,
+    asked: Asked,
+) -> Result<(Envelope, Vec<String>), Problem> {
+    let made = app.deliveries.assemble_from(caller, asked.origin, asked.request).await?;
+    trace::note_made(&made.envelope, None);
+    Ok((made.envelope, made.explanation.degraded))
 }
 
 async fn import(call: &Call<(), (), EnvelopeBody>, value: &Value) -> Result<Envelope, Problem> {

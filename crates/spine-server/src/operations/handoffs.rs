@@ -7,7 +7,7 @@ use serde::Serialize;
 use spine_engine::Caller;
 use spine_engine::assembly::HandoffRequest;
 use spine_engine::delivery::Origin;
-use spine_protocol::{DeliveryId, Digest, ReadError, Traceparent};
+use spine_protocol::{DeliveryId, Digest, ReadError};
 use spine_store::IdempotencyKey;
 
 use super::{check_holder, place_to_wait, waited};
@@ -16,6 +16,7 @@ use crate::access::{DELIVERY_HEADER, Pass, named};
 use crate::limits::{HANDOFFS_AT_ONCE, HANDOFFS_MAX};
 use crate::problem::{Problem, ProblemDocument, ProblemKind};
 use crate::route::{Call, Created, Json};
+use crate::trace::{self, traced};
 use crate::wire::delivery::DeliveryDocument;
 use crate::wire::envelope::HandoffDocument;
 use crate::wire::handoff::{HandoffBody, ParentWord};
@@ -64,10 +65,8 @@ pub async fn request_of(
     headers: &HeaderMap,
     body: HandoffBody,
 ) -> Result<HandoffRequest, Problem> {
-    // The rules of this header say to go on without one that cannot be read.
-    let traceparent: Option<Traceparent> = named(headers, "traceparent").unwrap_or(None);
     let parent = body.parent;
-    let mut request = body.into_request(traceparent);
+    let mut request = body.into_request(trace::here(app, headers));
     if let Some(ParentWord::Delivery(id)) = parent {
         let envelope = app.deliveries.get(caller, id).await?.row.envelope;
         request.parents.insert(0, envelope);
@@ -188,14 +187,24 @@ async fn one(
     headers: &HeaderMap,
     body: HandoffBody,
 ) -> Result<HandedOffDocument, Problem> {
-    let caller = &pass.caller;
-    let Asked { request, origin, send } = asked(app, pass, headers, body).await?;
+    let mut asked = asked(app, pass, headers, body).await?;
+    let span = trace::handoff(app, pass, headers, &mut asked).await;
+    traced(span, handed_off(app, &pass.caller, asked)).await
+}
+
+async fn handed_off(
+    app: &App,
+    caller: &Caller,
+    asked: Asked,
+) -> Result<HandedOffDocument, Problem> {
+    let Asked { request, origin, send } = asked;
     let send = send.unwrap_or_default();
     let wait = send.wait;
     let options = send.into_options("/send")?;
     let _place = place_to_wait(app, wait.map(WaitBody::timeout).unwrap_or_default())?;
     app.quotas.admit_handoff(&caller.workspace).await?;
     let (made, sent) = app.deliveries.hand_off_from(caller, origin, request, options).await?;
+    trace::note_made(&made.envelope, Some(sent.row.id));
     let handoff = HandoffDocument::of(&made.envelope, made.explanation.degraded)?;
     let delivery = waited(app, caller, sent, wait).await?;
     Ok(HandedOffDocument { handoff, delivery: DeliveryDocument::of(delivery, app.store.now()) })

@@ -8,14 +8,16 @@ use crate::metrics;
 use crate::problem::Problem;
 use crate::route::{Call, Json, Output, bytes_response};
 use crate::watch::tell_later;
-use crate::wire::health::{HealthDocument, HealthQuery};
+use crate::wire::health::{HealthDocument, HealthQuery, ServerTimesDocument};
 
 pub async fn health(call: Call<(), HealthQuery, ()>) -> Result<Json<HealthDocument>, Problem> {
     let Call { app, pass, query, .. } = call;
     let (report, notices) = app.health.report(&pass.caller, query.target.as_ref()).await?;
     tell_later(&app, notices);
     let (workspace, thresholds) = (pass.caller.workspace, app.health.thresholds());
-    Ok(Json::of(HealthDocument::of(report, workspace, query.target, thresholds)))
+    let (since, store) = (app.health.began(), app.store.stats());
+    let server = ServerTimesDocument::of(since, store.as_ref(), &app.searches.taken_s());
+    Ok(Json::of(HealthDocument::of(report, workspace, query.target, thresholds, server)))
 }
 
 /// Figures in the text form of Prometheus.

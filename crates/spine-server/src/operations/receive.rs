@@ -13,6 +13,7 @@ use crate::App;
 use crate::limits::RECEIVE_WAIT_DEFAULT;
 use crate::problem::{Problem, ProblemKind};
 use crate::route::{Call, Json};
+use crate::trace;
 use crate::wire::agent::AgentPath;
 use crate::wire::delivery::DeliveryDocument;
 use crate::wire::envelope::raw;
@@ -77,6 +78,7 @@ pub struct Shape {
 impl Shape {
     /// A delivery as its receiver gets it.
     pub fn document(&self, app: &App, received: Received) -> Result<ReceivedDocument, Problem> {
+        trace::received(app, &received);
         let bytes = &received.envelope.bytes;
         let (envelope, rendered) = match (self.major, &self.format) {
             // What is stored is what is sent: nothing is read on this way.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spine_engine::health::{
-    MINUTE_MS, Minute, QueueTotal, Reason, Report, Sketch, TargetReport, Thresholds,
+    MINUTE_MS, Minute, QueueTotal, Reason, Report, Sketch, Stage, TargetReport, Thresholds,
     UTILISATION_CLASSES, Window,
 };
 use spine_protocol::limits::HOPS_DEFAULT;
 use spine_protocol::{AgentName, Timestamp, WorkspaceName};
-use spine_store::{QueueState, UnixMs};
+use spine_store::{QueueState, StoreStats, Tally, UnixMs};
 
 use super::agent::BreakerDocument;
 
@@ -48,8 +48,66 @@ pub struct HealthDocument {
     pub targets_left_off: usize,
     /// Charts of `1h` and `24h`.
     pub series: BTreeMap<&'static str, SeriesDocument>,
-    /// Times of the store; null where it keeps none.
-    pub store: Option<serde_json::Value>,
+    /// What the server measures of its own work, for all workspaces together, since it began.
+    pub server: ServerTimesDocument,
+}
+
+/// What the server measures of its own work.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ServerTimesDocument {
+    /// Since when.
+    pub since: Option<Timestamp>,
+    /// Seconds of a commit, with its sync to disk; null where the store does not measure.
+    pub commit_s: Option<TimesDocument>,
+    /// Commands that were committed together; null where the store does not measure.
+    pub batch_commands: Option<TimesDocument>,
+    /// Commits that failed; null where the store does not measure.
+    pub commits_failed: Option<u64>,
+    /// Whether writes are taken; null where the store does not measure.
+    pub accepts_writes: Option<bool>,
+    /// Seconds of a search in the index.
+    pub search_s: TimesDocument,
+}
+
+/// How large numbers were.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TimesDocument {
+    /// How many.
+    pub count: u64,
+    /// The mean.
+    pub mean: Option<f64>,
+    /// What half of them are not above, to the next of some 15 steps.
+    pub p50_upto: Option<f64>,
+    /// What 95 % of them are not above, likewise.
+    pub p95_upto: Option<f64>,
+    /// What 99 % of them are not above, likewise.
+    pub p99_upto: Option<f64>,
+}
+
+impl From<&Tally> for TimesDocument {
+    fn from(tally: &Tally) -> Self {
+        Self {
+            count: tally.count(),
+            mean: tally.mean(),
+            p50_upto: tally.quantile_upto(0.5),
+            p95_upto: tally.quantile_upto(0.95),
+            p99_upto: tally.quantile_upto(0.99),
+        }
+    }
+}
+
+impl ServerTimesDocument {
+    /// Of what the store and the index measured.
+    pub fn of(since: UnixMs, store: Option<&StoreStats>, search_s: &Tally) -> Self {
+        Self {
+            since: since.to_timestamp(),
+            commit_s: store.map(|store| (&store.commit_s).into()),
+            batch_commands: store.map(|store| (&store.batch_commands).into()),
+            commits_failed: store.map(|store| store.commits_failed),
+            accepts_writes: store.map(|store| store.accepts_writes),
+            search_s: search_s.into(),
+        }
+    }
 }
 
 /// Why the verdict is what it is.
@@ -155,6 +213,8 @@ pub struct WindowDocument {
     pub latency_accepted_s: Option<LatencyDocument>,
     /// Seconds from handoff to done.
     pub latency_done_s: Option<LatencyDocument>,
+    /// Seconds of each stage: `assemble`, `queued`, `handover` (taken to accepted), `work`; null where none ended.
+    pub stages_s: BTreeMap<&'static str, Option<LatencyDocument>>,
     /// Included over requested.
     pub completeness: CompletenessDocument,
     /// Ran out of attempts over ended.
@@ -279,6 +339,11 @@ fn window_document(window: Window, minute: &Minute, at: UnixMs) -> WindowDocumen
         until: at.to_timestamp(),
         latency_accepted_s: latency(&minute.accepted_s),
         latency_done_s: latency(&minute.done_s),
+        stages_s: Stage::ALL
+            .into_iter()
+            .zip(&minute.stages_s)
+            .map(|(stage, sketch)| (stage.as_str(), latency(sketch)))
+            .collect(),
         completeness: CompletenessDocument {
             value: minute.completeness(),
             requested: counts.requested,
@@ -472,6 +537,7 @@ impl HealthDocument {
         workspace: WorkspaceName,
         target: Option<AgentName>,
         thresholds: &Thresholds,
+        server: ServerTimesDocument,
     ) -> Self {
         let at = report.at;
         let series = [
@@ -492,7 +558,7 @@ impl HealthDocument {
             targets: report.targets.into_iter().map(one).collect(),
             targets_left_off: report.targets_left_off,
             series: series.into_iter().collect(),
-            store: None,
+            server,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::Job;
 use super::counters::Counters;
 use super::step;
 use crate::error::write_error;
+use crate::measure::Measured;
 use crate::options::Options;
 
 /// How long a purge waits for readers, so that it can empty the log.
@@ -23,6 +24,7 @@ pub(super) struct Committer {
     connection: Connection,
     busy_wait: Duration,
     accepting: Arc<AtomicBool>,
+    measured: Arc<Measured>,
     /// Pages in the log after the last commit.
     log_pages: Arc<AtomicI32>,
     checkpoint_pages: i32,
@@ -36,6 +38,7 @@ impl Committer {
         mut connection: Connection,
         options: &Options,
         accepting: Arc<AtomicBool>,
+        measured: Arc<Measured>,
     ) -> rusqlite::Result<Self> {
         let log_pages = Arc::new(AtomicI32::new(0));
         let seen = Arc::clone(&log_pages);
@@ -47,6 +50,7 @@ impl Committer {
             connection,
             busy_wait: Duration::from_millis(options.busy_ms_max.into()),
             accepting,
+            measured,
             log_pages,
             checkpoint_pages: i32::try_from(options.checkpoint_pages).unwrap_or(i32::MAX),
             checkpointed_at_pages: 0,
@@ -55,7 +59,10 @@ impl Committer {
     }
 
     pub(super) fn commit(&mut self, jobs: Vec<Job>) {
+        let began = Instant::now();
         let result = self.refuse_after_failure().and_then(|()| self.write(&jobs));
+        let commands = jobs.iter().map(|job| job.commands.len()).sum();
+        self.measured.note(began, commands, result.is_ok());
         if result.is_ok() {
             self.empty_log_after_purge(&jobs);
         }

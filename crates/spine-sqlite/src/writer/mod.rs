@@ -15,9 +15,10 @@ use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use spine_store::limits::check_apply;
-use spine_store::{Command, ErrorKind, Outcome, StoreError, StoreFuture};
+use spine_store::{Command, ErrorKind, Outcome, StoreError, StoreFuture, StoreStats};
 
 use crate::error::{file_error, read_error};
+use crate::measure::Measured;
 use crate::options::Options;
 use crate::queue::{Queue, Refused, Weight};
 use crate::reply::{self, Answerer};
@@ -32,6 +33,7 @@ struct Job {
 pub(crate) struct Writer {
     queue: Arc<Queue<Job>>,
     accepting: Arc<AtomicBool>,
+    measured: Arc<Measured>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -40,17 +42,23 @@ impl Writer {
         let max = Weight { commands: options.queue_commands_max, bytes: options.queue_bytes_max };
         let queue = Arc::new(Queue::new(max));
         let accepting = Arc::new(AtomicBool::new(true));
-        let committer = Committer::new(connection, options, Arc::clone(&accepting));
+        let measured = Arc::new(Measured::new());
+        let committer =
+            Committer::new(connection, options, Arc::clone(&accepting), Arc::clone(&measured));
         let committer = committer.map_err(read_error)?;
         let (served, commands_max) = (Arc::clone(&queue), options.commit_commands_max);
         let builder = thread::Builder::new().name("store-writer".to_owned());
         let spawned = builder.spawn(move || serve(&served, committer, commands_max));
         let thread = spawned.map_err(|error| file_error("start the writer", &error))?;
-        Ok(Self { queue, accepting, thread: Some(thread) })
+        Ok(Self { queue, accepting, measured, thread: Some(thread) })
     }
 
     pub(crate) fn accepts_writes(&self) -> bool {
         self.accepting.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn stats(&self) -> StoreStats {
+        self.measured.stats(self.accepts_writes())
     }
 
     /// Queues the commands at once, before the future is first polled.

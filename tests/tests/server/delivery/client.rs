@@ -32,8 +32,7 @@ impl House {
 
     /// An agent of the default workspace.
     pub fn agent(&self, name: &str) -> Client {
-        let client = Client { address: self.server.address.clone(), headers: Vec::new() };
-        client.with("memory-spine-agent", name)
+        Client::of(&self.server.address, name)
     }
 }
 
@@ -68,6 +67,12 @@ impl Reply {
 }
 
 impl Client {
+    /// An agent of the default workspace of a server.
+    pub fn of(address: &str, agent: &str) -> Self {
+        let client = Self { address: address.to_owned(), headers: Vec::new() };
+        client.with("memory-spine-agent", agent)
+    }
+
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut headers = self.headers.clone();
         headers.retain(|(known, _)| known != name);

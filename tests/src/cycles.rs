@@ -1,0 +1,119 @@
+//! Whole cycles as fast as they go: send a 4 KB envelope, receive with accept, done, each step on disk before its answer.
+#![allow(clippy::unwrap_used, reason = "a benchmark")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use spine_engine::Caller;
+use spine_engine::assembly::{Assembled, HandoffRequest};
+use spine_engine::delivery::{Ack, Deliveries, ReceiveRequest, SendOptions};
+use tokio::sync::Semaphore;
+
+use crate::{Engine, cpu_ms};
+
+const RECEIVERS: usize = 10;
+const SENDERS_MAX: usize = 200;
+
+/// Everything that senders and receivers share.
+struct Cycles {
+    deliveries: Deliveries,
+    caller: Caller,
+    envelopes: Envelopes,
+    next: AtomicUsize,
+    done: AtomicU64,
+    places: Semaphore,
+}
+
+/// Who sends and receives.
+pub fn caller() -> Caller {
+    Caller { agent: "bench".parse().ok(), ..Caller::of("default".parse().unwrap()) }
+}
+
+/// Handoffs of some 4 KB each, all different.
+pub type Envelopes = Arc<Vec<Assembled>>;
+
+/// What a run showed.
+pub struct Speed {
+    /// Cycles a second.
+    pub rate: f64,
+    /// Of all threads: on a busy machine the rate says little.
+    pub cpu_us_a_cycle: f64,
+}
+
+/// How fast cycles go with so many under way at once. Envelopes are made before the clock starts: assembly has its own
+/// benchmark.
+pub async fn measured(
+    engine: &Engine,
+    outstanding: usize,
+    envelopes: Envelopes,
+    time: Duration,
+) -> Speed {
+    let cycles = Arc::new(Cycles {
+        envelopes,
+        deliveries: engine.deliveries.clone(),
+        caller: caller(),
+        next: AtomicUsize::new(0),
+        done: AtomicU64::new(0),
+        places: Semaphore::new(outstanding),
+    });
+    let (started, cpu_before_ms) = (Instant::now(), cpu_ms());
+    let end = started + time;
+    let senders = outstanding.min(SENDERS_MAX);
+    let mut tasks: Vec<_> = (0..senders).map(|_| tokio::spawn(send(cycles.clone(), end))).collect();
+    tasks.extend((0..RECEIVERS).map(|n| tokio::spawn(receive(cycles.clone(), n, end))));
+    tokio::time::sleep_until(end.into()).await;
+    cycles.deliveries.stop_waiting();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let done = cycles.done.load(Ordering::Relaxed) as f64;
+    let cpu_us_a_cycle = (cpu_ms() - cpu_before_ms) * 1_000.0 / done;
+    Speed { rate: done / started.elapsed().as_secs_f64(), cpu_us_a_cycle }
+}
+
+/// Makes so many, on a store of their own.
+pub async fn envelopes(count: usize) -> Envelopes {
+    let (engine, caller) = (Engine::on_sqlite(), caller());
+    let mut made = Vec::with_capacity(count);
+    for number in 0..count {
+        let target = format!("agent-{}", number % RECEIVERS).parse().unwrap();
+        let summary =
+            format!("Work on part {number}. {}", "Keep the gateway's limits. ".repeat(100));
+        let request = HandoffRequest { include_recent: 0, ..HandoffRequest::new(target, summary) };
+        made.push(engine.handoffs.prepare(&caller, request).await.unwrap());
+    }
+    Arc::new(made)
+}
+
+async fn send(cycles: Arc<Cycles>, end: Instant) {
+    while Instant::now() < end {
+        let Ok(place) = tokio::time::timeout_at(end.into(), cycles.places.acquire()).await else {
+            return;
+        };
+        place.unwrap().forget();
+        let number = cycles.next.fetch_add(1, Ordering::Relaxed);
+        let Some(made) = cycles.envelopes.get(number) else { return };
+        let options = SendOptions::default();
+        cycles.deliveries.send_assembled(&cycles.caller, made, options).await.unwrap();
+    }
+}
+
+async fn receive(cycles: Arc<Cycles>, number: usize, end: Instant) {
+    let agent = format!("agent-{number}").parse().unwrap();
+    let request = ReceiveRequest {
+        max: 100,
+        wait: Duration::from_millis(100),
+        accept: true,
+        ..ReceiveRequest::new(agent)
+    };
+    while Instant::now() < end {
+        let received = cycles.deliveries.receive(&cycles.caller, request.clone()).await.unwrap();
+        let count = received.len();
+        let acks = received.into_iter().map(|one| (one.delivery.row.id, one.fence, Ack::default()));
+        let done = cycles.deliveries.complete_many(&cycles.caller, acks.collect()).await.unwrap();
+        assert!(done.iter().all(Result::is_ok));
+        cycles.done.fetch_add(count as u64, Ordering::Relaxed);
+        cycles.places.add_permits(count);
+    }
+}
