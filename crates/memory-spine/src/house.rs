@@ -43,13 +43,19 @@ impl House {
         Ok(Self { store, index: Arc::new(index) })
     }
 
-    /// What the server is made of.
+    /// What the server is made of, without what calls out.
     pub fn parts(&self) -> Result<Parts, getrandom::Error> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed)?;
         let store: Arc<dyn Store> = self.store.clone();
         let retriever = Arc::new(OffTheWorkers(self.index.clone()));
-        Ok(Parts { store, retriever, entropy: Arc::new(Entropy::from_seed(seed)), notifier: None })
+        Ok(Parts {
+            store,
+            retriever,
+            entropy: Arc::new(Entropy::from_seed(seed)),
+            notifier: None,
+            pusher: None,
+        })
     }
 }
 

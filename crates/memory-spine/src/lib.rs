@@ -6,6 +6,7 @@ mod config;
 mod house;
 mod housekeeping;
 mod logging;
+mod outbound;
 mod terminal;
 
 use std::process::ExitCode;

@@ -11,13 +11,14 @@ use spine_engine::lineage::Lineages;
 use spine_engine::memories::Memories;
 use spine_engine::{Entropy, Timer};
 use spine_store::{Retriever, Store, StoreError};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::access::keyring::Keyring;
 use crate::access::quota::Quotas;
 use crate::access::rate::Rates;
 use crate::limits::BODIES_BYTES_MAX;
 use crate::patience::TokioTimer;
+use crate::push::Pusher;
 use crate::settings::Settings;
 use crate::wake::Wake;
 use crate::watch::Notifier;
@@ -32,6 +33,8 @@ pub struct Parts {
     pub entropy: Arc<Entropy>,
     /// Who is told of alerts; none where nobody is.
     pub notifier: Option<Arc<dyn Notifier>>,
+    /// Who pushes deliveries; none where nobody does.
+    pub pusher: Option<Arc<dyn Pusher>>,
 }
 
 /// Everything the server has.
@@ -50,6 +53,10 @@ pub struct App {
     pub health: Health,
     /// Who is told of alerts.
     pub notifier: Option<Arc<dyn Notifier>>,
+    /// Who pushes deliveries.
+    pub pusher: Option<Arc<dyn Pusher>>,
+    /// An agent may have a webhook that it did not have.
+    pub webhooks_changed: Notify,
     /// Ids.
     pub entropy: Arc<Entropy>,
     /// Reading and verifying.
@@ -76,7 +83,7 @@ pub struct App {
 impl App {
     /// Puts the parts together.
     pub async fn open(parts: Parts, settings: Settings) -> Result<Self, StoreError> {
-        let Parts { store, retriever, entropy, notifier } = parts;
+        let Parts { store, retriever, entropy, notifier, pusher } = parts;
         let keys = Keyring::open(store.clone()).await?;
         let memories = Memories::new(store.clone(), retriever);
         let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
@@ -105,6 +112,8 @@ impl App {
             deliveries,
             health,
             notifier,
+            pusher,
+            webhooks_changed: Notify::new(),
             entropy,
         })
     }
@@ -118,6 +127,11 @@ impl App {
     pub fn stop(&self) {
         self.stopping.send_replace(true);
         self.deliveries.stop_waiting();
+    }
+
+    /// Whether the server stops: nothing new is begun.
+    pub fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
     }
 
     /// Done when the server stops: what waits should answer then.

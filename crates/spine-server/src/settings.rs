@@ -29,6 +29,8 @@ pub struct Settings {
     pub header_time_max: Duration,
     /// For a body to arrive.
     pub body_time_max: Duration,
+    /// For a webhook to answer a push.
+    pub push_time_max: Duration,
     /// What health is compared with.
     pub thresholds: Thresholds,
     /// For open requests to finish when the server stops.
@@ -57,6 +59,7 @@ impl Default for Settings {
             key_requests_per_s: None,
             header_time_max: Duration::from_secs(8),
             body_time_max: Duration::from_secs(30),
+            push_time_max: Duration::from_secs(30),
             thresholds: Thresholds::default(),
             stop_time_max: Duration::from_secs(10),
         }

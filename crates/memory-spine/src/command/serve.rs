@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use spine_server::{App, Server};
+use spine_server::{App, Notifier, Parts, Pusher, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Failure;
@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::house::House;
 use crate::housekeeping::keep_house;
 use crate::logging;
+use crate::outbound::{AlertWebhooks, WebhookPusher};
 
 /// Serves until a signal says to stop.
 pub fn serve(config: &Config) -> Result<(), Failure> {
@@ -28,7 +29,10 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
 }
 
 async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> {
-    let app = Arc::new(App::open(house.parts()?, config.server.clone()).await?);
+    let pusher = WebhookPusher::new(&config.outbound, config.server.push_time_max)?;
+    let (notifier, pusher) = (notifier(config)?, Some(Arc::new(pusher) as Arc<dyn Pusher>));
+    let parts = Parts { notifier, pusher, ..house.parts()? };
+    let app = Arc::new(App::open(parts, config.server.clone()).await?);
     let server = Server::bind(app).await?;
     announce(config, &server)?;
     let keeping = tokio::spawn(keep_house(house));
@@ -37,6 +41,13 @@ async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> 
     keeping.abort();
     tracing::info!("stopped");
     Ok(())
+}
+
+fn notifier(config: &Config) -> Result<Option<Arc<dyn Notifier>>, Failure> {
+    if config.alerts.webhooks.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(AlertWebhooks::new(&config.outbound, config.alerts.clone())?)))
 }
 
 /// One line for whoever started it: `ready` and the address.

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::cli::ShowConfig;
-use crate::config::{Config, DEFAULTS, Layers};
+use crate::config::{Config, DEFAULTS, Layers, shown};
 
 /// Every setting with where it comes from, in the form of the file.
 pub fn show(layers: &Layers, arguments: &ShowConfig) -> Result<(), Failure> {
@@ -11,7 +11,7 @@ pub fn show(layers: &Layers, arguments: &ShowConfig) -> Result<(), Failure> {
         return Ok(());
     }
     for (key, value, source) in layers.iter() {
-        println!("{key} = {value}  # {source}");
+        println!("{key} = {}  # {source}", shown(key, value));
     }
     Config::from_layers(layers)?;
     Ok(())

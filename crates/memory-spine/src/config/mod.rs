@@ -1,7 +1,9 @@
 //! Settings: defaults, a file, variables and flags, each stronger than the one before. Every error names the
 //! setting and where its value came from.
 
+mod alerts;
 mod layers;
+mod outbound;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,7 +12,9 @@ use std::time::Duration;
 use spine_server::{Settings, TlsFiles};
 use tracing::Level;
 
-pub use layers::{ConfigError, Layers};
+pub use alerts::{AlertSettings, AlertWebhook, Form};
+pub use layers::{ConfigError, Layers, shown};
+pub use outbound::OutboundSettings;
 
 /// The defaults, as a file to start from.
 pub const DEFAULTS: &str = include_str!("default.toml");
@@ -31,6 +35,10 @@ pub struct Config {
     pub data: PathBuf,
     /// For the server.
     pub server: Settings,
+    /// What may be reached.
+    pub outbound: OutboundSettings,
+    /// Whom alerts are sent to.
+    pub alerts: AlertSettings,
     /// From which level on is logged.
     pub log_level: Level,
     /// How.
@@ -40,7 +48,10 @@ pub struct Config {
 impl Config {
     /// From all layers.
     pub fn from_layers(layers: &Layers) -> Result<Self, ConfigError> {
+        let outbound = OutboundSettings::from_layers(layers)?;
         Ok(Self {
+            alerts: AlertSettings::from_layers(layers, &outbound)?,
+            outbound,
             data: PathBuf::from(layers.text("data")?),
             server: server(layers)?,
             log_level: layers
@@ -67,6 +78,7 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
         key_requests_per_s: u32::try_from(rate).ok().filter(|rate| *rate > 0),
         header_time_max: seconds("limits.header_s")?,
         body_time_max: seconds("limits.body_s")?,
+        push_time_max: seconds("limits.push_s")?,
         stop_time_max: seconds("limits.stop_s")?,
     })
 }

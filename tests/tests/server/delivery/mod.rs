@@ -1,7 +1,7 @@
 //! Delivery, as senders, receivers and people meet it.
 
 mod broadcast;
-mod client;
+pub mod client;
 mod crash;
 mod handoff;
 mod keys;

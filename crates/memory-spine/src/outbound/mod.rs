@@ -1,0 +1,16 @@
+//! What calls out, put together with what wants it called. The server and the index know nothing of connections, and
+//! `spine-outbound` nothing of them.
+
+mod alerts;
+mod limits;
+mod push;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub use alerts::AlertWebhooks;
+pub use push::WebhookPusher;
+
+/// For the timestamp of a signature.
+fn unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
