@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicU64;
 
 use spine_engine::assembly::Handoffs;
 use spine_engine::delivery::Deliveries;
-use spine_engine::delivery::policy::Policy;
 use spine_engine::health::{Health, Notice};
 use spine_engine::lineage::Lineages;
 use spine_engine::memories::Memories;
@@ -89,9 +88,8 @@ impl App {
         let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
         let handoffs =
             Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
-        let policy = Policy::default();
-        let deliveries =
-            Deliveries::new(store.clone(), handoffs.clone(), entropy.clone(), timer, policy);
+        let (assembling, policy) = (handoffs.clone(), settings.policy);
+        let deliveries = Deliveries::new(store.clone(), assembling, entropy.clone(), timer, policy);
         let (known, thresholds) = (deliveries.clone(), settings.thresholds);
         let health = Health::new(store.clone(), known, entropy.clone(), thresholds);
         Ok(Self {

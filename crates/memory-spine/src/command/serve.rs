@@ -35,7 +35,7 @@ async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> 
     let app = Arc::new(App::open(parts, config.server.clone()).await?);
     let server = Server::bind(app).await?;
     announce(config, &server)?;
-    let keeping = tokio::spawn(keep_house(house));
+    let keeping = tokio::spawn(keep_house(house, config.retention));
     let stop = told_to_stop()?;
     server.run(stop).await;
     keeping.abort();

@@ -144,9 +144,7 @@ impl Layers {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Value::Array(parts.map(|part| Value::String(part.to_owned())).collect())
             }
-            Some(Value::Integer(_)) => {
-                text.parse().map(Value::Integer).unwrap_or(Value::String(text))
-            }
+            Some(Value::Integer(_) | Value::Float(_)) => number(text),
             Some(Value::Boolean(_)) => {
                 text.parse().map(Value::Boolean).unwrap_or(Value::String(text))
             }
@@ -211,6 +209,22 @@ impl Layers {
         flag.ok_or_else(|| self.expected(key, "true or false"))
     }
 
+    /// A setting that is a number, whole or not.
+    pub fn number(&self, key: &str, min: f64, max: f64) -> Result<f64, ConfigError> {
+        let number = self.values.get(key).and_then(|(value, _)| match value {
+            Value::Integer(whole) => Some(*whole as f64),
+            value => value.as_float(),
+        });
+        let within = number.filter(|number| (min..=max).contains(number));
+        within.ok_or_else(|| self.expected(key, &format!("a number from {min} to {max}")))
+    }
+
+    /// A setting in seconds, whole or not, as milliseconds.
+    pub fn seconds_ms(&self, key: &str, min_ms: u64, max_ms: u64) -> Result<u64, ConfigError> {
+        let seconds = self.number(key, min_ms as f64 / 1000.0, max_ms as f64 / 1000.0)?;
+        Ok((seconds * 1000.0).round() as u64)
+    }
+
     /// A setting that is a whole number.
     pub fn whole(&self, key: &str, min: u64, max: u64) -> Result<u64, ConfigError> {
         let number = self.values.get(key).and_then(|(value, _)| value.as_integer());
@@ -241,6 +255,12 @@ fn is_secret(key: &str) -> bool {
     let name = key.rsplit('.').next().unwrap_or(key);
     // The URLs of alerts stand in tables, by their bare name.
     matches!(name, "secret" | "api_key") || key == "url"
+}
+
+/// A text that should be a number; what is none is left for the check to name.
+fn number(text: String) -> Value {
+    let float = |text: String| text.parse().map(Value::Float).unwrap_or(Value::String(text));
+    text.parse().map(Value::Integer).unwrap_or_else(|_| float(text))
 }
 
 fn variable_of(key: &str) -> String {

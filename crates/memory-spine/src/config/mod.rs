@@ -2,8 +2,11 @@
 //! setting and where its value came from.
 
 mod alerts;
+mod delivery;
+mod health;
 mod layers;
 mod outbound;
+mod retention;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,6 +18,7 @@ use tracing::Level;
 pub use alerts::{AlertSettings, AlertWebhook, Form};
 pub use layers::{ConfigError, Layers, shown};
 pub use outbound::OutboundSettings;
+pub use retention::RetentionSettings;
 
 /// The defaults, as a file to start from.
 pub const DEFAULTS: &str = include_str!("default.toml");
@@ -39,6 +43,8 @@ pub struct Config {
     pub outbound: OutboundSettings,
     /// Whom alerts are sent to.
     pub alerts: AlertSettings,
+    /// How long things are kept.
+    pub retention: RetentionSettings,
     /// From which level on is logged.
     pub log_level: Level,
     /// How.
@@ -52,6 +58,7 @@ impl Config {
         Ok(Self {
             alerts: AlertSettings::from_layers(layers, &outbound)?,
             outbound,
+            retention: RetentionSettings::from_layers(layers)?,
             data: PathBuf::from(layers.text("data")?),
             server: server(layers)?,
             log_level: layers
@@ -65,8 +72,12 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
     let rate = layers.whole("limits.key_requests_per_s", 0, u64::from(u32::MAX))?;
     let seconds = |key| layers.whole(key, 1, 86_400).map(Duration::from_secs);
     let count = |key| layers.whole(key, 1, 1_000_000).map(|count| count as usize);
+    let retention = RetentionSettings::from_layers(layers)?;
     Ok(Settings {
-        thresholds: Default::default(),
+        policy: delivery::policy(layers)?,
+        thresholds: health::thresholds(layers)?,
+        retention: retention.lineages,
+        idempotency_kept: retention.idempotency,
         listen: layers
             .parsed::<SocketAddr>("listen", "an address and a port, such as 127.0.0.1:8788")?,
         hosts: layers.list("hosts")?,
@@ -180,6 +191,53 @@ mod tests {
             &[],
             "`hosts` in spine.toml: expected a list of texts, got \"a\"",
         );
+    }
+
+    /// What each section does with what is set, and with what cannot be.
+    #[test]
+    fn every_setting_is_read_and_checked() {
+        let config = |file: &str| {
+            let layers = Layers::defaults().unwrap().with_file("spine.toml", file);
+            layers.and_then(|layers| Config::from_layers(&layers))
+        };
+        let found = config("").unwrap();
+        assert_eq!(found.server.policy, Default::default());
+        assert_eq!(found.server.thresholds, Default::default());
+        assert_eq!(found.server.retention, Default::default());
+        assert_eq!(found.server.idempotency_kept, Duration::from_secs(86_400));
+        let found = config("delivery.lease_s = 2.5\nhealth.latency_accepted_p95_s_alert = 3\nretention.ended_d = 0.5\nretention.events_d = 0").unwrap();
+        assert_eq!(found.server.policy.lease_ms, 2_500);
+        assert_eq!(found.server.thresholds.latency_accepted_p95_s_alert, Some(3.0));
+        assert_eq!(found.server.retention.ended_ms, 12 * 60 * 60 * 1000);
+        assert_eq!(found.retention.events, None);
+        for (file, expect) in [
+            (
+                "delivery.attempts = 0",
+                "`delivery.attempts` in spine.toml: expected a whole number from 1 to 100, got 0",
+            ),
+            (
+                "delivery.lease_s = 0.5",
+                "`delivery.lease_s` in spine.toml: expected a number from 1 to 43200, got 0.5",
+            ),
+            (
+                "delivery.backoff_max_s = 0.5",
+                "`delivery.backoff_max_s` in spine.toml: is less than `delivery.backoff_first_s`",
+            ),
+            (
+                "health.completeness_alert = 0.99",
+                "`health.completeness_alert` in spine.toml: is on the wrong side of its other threshold",
+            ),
+            (
+                "health.failure_rate_alert = 2",
+                "`health.failure_rate_alert` in spine.toml: expected a number from 0 to 1, got 2",
+            ),
+            (
+                "retention.idempotency_h = 0",
+                "`retention.idempotency_h` in spine.toml: expected a number from 0.001 to 2160, got 0",
+            ),
+        ] {
+            assert_eq!(config(file).unwrap_err().to_string(), expect);
+        }
     }
 
     #[test]
