@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use spine_engine::Entropy;
+use spine_outbound::OutboundError;
 use spine_protocol::WorkspaceName;
-use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
+use spine_retrieval::{BuiltInEmbedder, Embedder, IndexOptions, SearchIndex};
 use spine_server::Parts;
 use spine_sqlite::{Options, SqliteStore};
 use spine_store::{
     ErrorKind, IndexStatus, Retriever, SearchAnswer, SearchQuery, Store, StoreError, StoreFuture,
 };
 use tokio::runtime::Handle;
+
+use crate::config::Config;
+use crate::outbound::EndpointEmbedder;
 
 /// The store's name in its folder.
 const STORE_FILE: &str = "spine.db";
@@ -33,12 +37,13 @@ pub struct House {
 
 impl House {
     /// Opens the data of a folder, or begins it.
-    pub fn open(data: &Path) -> Result<Self, StoreError> {
+    pub fn open(config: &Config) -> Result<Self, StoreError> {
+        let data = config.data.as_path();
         std::fs::create_dir_all(data).map_err(|error| {
             StoreError::new(ErrorKind::CannotOpen, format!("{}: {error}", data.display()))
         })?;
         let store = Arc::new(SqliteStore::open(&store_file(data), Options::default())?);
-        let (folder, embedder) = (data.join(INDEX_FOLDER), Arc::new(BuiltInEmbedder));
+        let (folder, embedder) = (data.join(INDEX_FOLDER), embedder(config)?);
         let index = SearchIndex::open(&folder, store.clone(), embedder, IndexOptions::default())?;
         Ok(Self { store, index: Arc::new(index) })
     }
@@ -57,6 +62,16 @@ impl House {
             pusher: None,
         })
     }
+}
+
+/// Whoever opens the index opens it with the same embedder: with another one it would be built anew.
+fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, StoreError> {
+    let Some(settings) = config.embeddings.clone() else { return Ok(Arc::new(BuiltInEmbedder)) };
+    let made = EndpointEmbedder::new(&config.outbound, settings);
+    let unusable = |error: OutboundError| {
+        StoreError::new(ErrorKind::CannotOpen, format!("embeddings: {}", error.detail()))
+    };
+    Ok(Arc::new(made.map_err(unusable)?))
 }
 
 /// The index computes for milliseconds, or seconds while it loads: not on a thread that answers others. So a

@@ -12,6 +12,7 @@ use spine_store::{
 
 use crate::config::RetentionSettings;
 use crate::house::House;
+use crate::outbound::in_background;
 
 /// Between two rounds.
 const ROUND: Duration = Duration::from_secs(5);
@@ -78,9 +79,8 @@ async fn visit(
         (workspace.newest, workspace.active_at, workspace.settled) = (newest, now, false);
         maintain(house, name).await?;
     } else if !workspace.settled {
-        // The index commits in the first quiet round.
-        workspace.settled = true;
-        maintain(house, name).await?;
+        // The index commits in the first quiet round; what has no vector is tried until it has one.
+        workspace.settled = maintain(house, name).await? == 0;
     }
     if workspace.is_forgetting_due(now, retention.idempotency) {
         workspace.forgotten_at = Some(now);
@@ -109,18 +109,23 @@ impl Known {
     }
 }
 
-async fn maintain(house: &Arc<House>, workspace: &WorkspaceName) -> Result<(), StoreError> {
+/// How many memories still have no vector.
+async fn maintain(house: &Arc<House>, workspace: &WorkspaceName) -> Result<usize, StoreError> {
     let (house, workspace) = (house.clone(), workspace.clone());
     let handle = tokio::runtime::Handle::current();
     let work = move || {
+        let mut left = usize::MAX;
         for _ in 0..MAINTAIN_BATCHES_MAX {
-            if handle.block_on(house.index.maintain(&workspace))? == 0 {
+            let before = left;
+            left = handle.block_on(in_background(house.index.maintain(&workspace)))?;
+            // An embedder that gives nothing now may do so in the next round.
+            if left == 0 || left >= before {
                 break;
             }
         }
-        Ok(())
+        Ok(left)
     };
-    tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
+    tokio::task::spawn_blocking(work).await.unwrap_or(Ok(0))
 }
 
 async fn forget(house: &House, workspace: &WorkspaceName) -> Result<(), StoreError> {
@@ -180,7 +185,7 @@ mod tests {
     fn house(folder: &std::path::Path) -> House {
         let flags = [("data", folder.display().to_string())];
         let layers = Layers::defaults().unwrap().with_flags(flags.into_iter()).unwrap();
-        House::open(&Config::from_layers(&layers).unwrap().data).unwrap()
+        House::open(&Config::from_layers(&layers).unwrap()).unwrap()
     }
 
     async fn note(house: &House, workspace: &WorkspaceName, days_ago: i64) {

@@ -30,7 +30,7 @@ struct Ask {
 pub fn run(config: &Config, keys: &Keys) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ask = ask(keys);
-    let answer = match House::open(&config.data) {
+    let answer = match House::open(config) {
         Ok(house) => runtime.block_on(on_data(config, house, ask))?,
         Err(error) if error.kind() == ErrorKind::InUse => {
             runtime.block_on(of_server(config, ask))?

@@ -18,7 +18,7 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
     logging::start(config);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let house = Arc::new(
-        House::open(&config.data)
+        House::open(config)
             .map_err(|error| format!("{}: {error} ({})", config.data.display(), error.detail()))?,
     );
     let served = runtime.block_on(serve_house(config, house.clone()));

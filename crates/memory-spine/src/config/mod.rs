@@ -3,6 +3,7 @@
 
 mod alerts;
 mod delivery;
+mod embeddings;
 mod health;
 mod layers;
 mod outbound;
@@ -16,6 +17,7 @@ use spine_server::{Settings, TlsFiles};
 use tracing::Level;
 
 pub use alerts::{AlertSettings, AlertWebhook, Form};
+pub use embeddings::EmbeddingSettings;
 pub use layers::{ConfigError, Layers, shown};
 pub use outbound::OutboundSettings;
 pub use retention::RetentionSettings;
@@ -43,6 +45,8 @@ pub struct Config {
     pub outbound: OutboundSettings,
     /// Whom alerts are sent to.
     pub alerts: AlertSettings,
+    /// Where vectors come from, if not from the built-in embedding.
+    pub embeddings: Option<EmbeddingSettings>,
     /// How long things are kept.
     pub retention: RetentionSettings,
     /// From which level on is logged.
@@ -57,6 +61,7 @@ impl Config {
         let outbound = OutboundSettings::from_layers(layers)?;
         Ok(Self {
             alerts: AlertSettings::from_layers(layers, &outbound)?,
+            embeddings: EmbeddingSettings::from_layers(layers, &outbound)?,
             outbound,
             retention: RetentionSettings::from_layers(layers)?,
             data: PathBuf::from(layers.text("data")?),
@@ -234,6 +239,22 @@ mod tests {
             (
                 "retention.idempotency_h = 0",
                 "`retention.idempotency_h` in spine.toml: expected a number from 0.001 to 2160, got 0",
+            ),
+            (
+                "embeddings.url = 'https://a.b/v1'",
+                "`embeddings.model` in the defaults: is missing beside `embeddings.url`",
+            ),
+            (
+                "embeddings.url = 'https://a.b/v1'\nembeddings.model = 'm'",
+                "`embeddings.dimensions` in the defaults: is missing beside `embeddings.url`: how many numbers a vector has",
+            ),
+            (
+                "embeddings.url = 'http://10.0.0.1/v1'",
+                "`embeddings.url` in spine.toml: this address may not be reached: use a public one, or allow its host or network in the server's configuration",
+            ),
+            (
+                "embeddings.api_key = 7",
+                "`embeddings.api_key` in spine.toml: expected a text, got 7",
             ),
         ] {
             assert_eq!(config(file).unwrap_err().to_string(), expect);

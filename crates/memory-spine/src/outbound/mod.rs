@@ -2,12 +2,14 @@
 //! `spine-outbound` nothing of them.
 
 mod alerts;
+mod embedder;
 mod limits;
 mod push;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use alerts::AlertWebhooks;
+pub use embedder::{EndpointEmbedder, in_background};
 pub use push::WebhookPusher;
 
 /// For the timestamp of a signature.

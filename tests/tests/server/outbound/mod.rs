@@ -1,6 +1,7 @@
 //! The server calls out: what others get, and what it makes of their answers.
 
 mod alerts;
+mod embeddings;
 mod push;
 mod stand_in;
 
