@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::house::House;
 use crate::housekeeping::keep_house;
 use crate::logging;
-use crate::outbound::{AlertWebhooks, WebhookPusher};
+use crate::outbound::{AlertWebhooks, Summariser, WebhookPusher};
 
 /// Serves until a signal says to stop.
 pub fn serve(config: &Config) -> Result<(), Failure> {
@@ -33,14 +33,24 @@ async fn serve_house(config: &Config, house: Arc<House>) -> Result<(), Failure> 
     let (notifier, pusher) = (notifier(config)?, Some(Arc::new(pusher) as Arc<dyn Pusher>));
     let parts = Parts { notifier, pusher, ..house.parts()? };
     let app = Arc::new(App::open(parts, config.server.clone()).await?);
-    let server = Server::bind(app).await?;
+    let server = Server::bind(app.clone()).await?;
     announce(config, &server)?;
+    let summarising = summariser(config, &app)?.map(|summariser| tokio::spawn(summariser.run()));
     let keeping = tokio::spawn(keep_house(house, config.retention));
     let stop = told_to_stop()?;
     server.run(stop).await;
     keeping.abort();
+    if let Some(summarising) = summarising {
+        summarising.abort();
+    }
     tracing::info!("stopped");
     Ok(())
+}
+
+fn summariser(config: &Config, app: &App) -> Result<Option<Summariser>, Failure> {
+    let Some(settings) = config.summaries.clone() else { return Ok(None) };
+    let (store, memories) = (app.store.clone(), app.memories.clone());
+    Ok(Some(Summariser::new(&config.outbound, settings, store, memories)?))
 }
 
 fn notifier(config: &Config) -> Result<Option<Arc<dyn Notifier>>, Failure> {

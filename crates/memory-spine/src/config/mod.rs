@@ -8,6 +8,7 @@ mod health;
 mod layers;
 mod outbound;
 mod retention;
+mod summaries;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub use embeddings::EmbeddingSettings;
 pub use layers::{ConfigError, Layers, shown};
 pub use outbound::OutboundSettings;
 pub use retention::RetentionSettings;
+pub use summaries::SummarySettings;
 
 /// The defaults, as a file to start from.
 pub const DEFAULTS: &str = include_str!("default.toml");
@@ -47,6 +49,8 @@ pub struct Config {
     pub alerts: AlertSettings,
     /// Where vectors come from, if not from the built-in embedding.
     pub embeddings: Option<EmbeddingSettings>,
+    /// Who writes summaries ahead of time, if anybody does.
+    pub summaries: Option<SummarySettings>,
     /// How long things are kept.
     pub retention: RetentionSettings,
     /// From which level on is logged.
@@ -62,6 +66,7 @@ impl Config {
         Ok(Self {
             alerts: AlertSettings::from_layers(layers, &outbound)?,
             embeddings: EmbeddingSettings::from_layers(layers, &outbound)?,
+            summaries: SummarySettings::from_layers(layers, &outbound)?,
             outbound,
             retention: RetentionSettings::from_layers(layers)?,
             data: PathBuf::from(layers.text("data")?),
@@ -251,6 +256,14 @@ mod tests {
             (
                 "embeddings.url = 'http://10.0.0.1/v1'",
                 "`embeddings.url` in spine.toml: this address may not be reached: use a public one, or allow its host or network in the server's configuration",
+            ),
+            (
+                "summaries.url = 'https://a.b/v1'",
+                "`summaries.model` in the defaults: is missing beside `summaries.url`",
+            ),
+            (
+                "summaries.tokens_parameter = 'tokens'",
+                "`summaries.tokens_parameter` in spine.toml: expected max_tokens or max_completion_tokens, got \"tokens\"",
             ),
             (
                 "embeddings.api_key = 7",

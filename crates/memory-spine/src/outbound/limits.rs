@@ -19,5 +19,15 @@ pub const EMBED_SEARCH_TEXTS_MAX: usize = 16;
 pub const EMBED_SHORT_TEXT_BYTES_MAX: usize = 4 * 1024;
 /// How long an embeddings endpoint that failed is left alone.
 pub const EMBED_PAUSE: Duration = Duration::from_secs(30);
+/// One request for a summary.
+pub const SUMMARY_REQUEST_MS_MAX: u64 = 120_000;
+/// Memories that wait for a summary; more are looked for when some have theirs.
+pub const SUMMARIES_WAITING_MAX: usize = 1_000;
+/// Changed memories that are looked at in one go.
+pub const SUMMARY_ROWS: usize = 200;
+/// How often memories without a summary are looked for.
+pub const SUMMARY_ROUND: Duration = Duration::from_secs(2);
+/// How long a chat endpoint that failed is left alone.
+pub const SUMMARY_PAUSE: Duration = Duration::from_secs(30);
 /// What a webhook answers to an alert is read for its status only.
 pub const ALERT_ANSWER_BYTES_MAX: usize = 64 * 1024;

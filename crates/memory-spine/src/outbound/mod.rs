@@ -5,12 +5,14 @@ mod alerts;
 mod embedder;
 mod limits;
 mod push;
+mod summaries;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use alerts::AlertWebhooks;
 pub use embedder::{EndpointEmbedder, in_background};
 pub use push::WebhookPusher;
+pub use summaries::Summariser;
 
 /// For the timestamp of a signature.
 fn unix_s() -> u64 {

@@ -4,6 +4,7 @@ mod alerts;
 mod embeddings;
 mod push;
 mod stand_in;
+mod summaries;
 
 /// What sender and receiver share.
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
