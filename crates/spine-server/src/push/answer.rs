@@ -42,7 +42,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 #[derive(Debug)]
 enum Verdict {
     Accept,
-    Complete(Ack),
+    Complete(Box<Ack>),
     Nack { reason: String, retry: bool, after: Option<Duration> },
     Reject { reason: String, question: Option<String> },
     Unreached { reason: String, retry: bool },
@@ -79,13 +79,15 @@ async fn apply(
     let deliveries = &app.deliveries;
     let delivery = match verdict {
         Verdict::Accept => deliveries.accept(caller, id, fence).await,
-        Verdict::Complete(ack) => match deliveries.complete(caller, id, fence.clone(), ack).await {
-            Err(error) if is_of_result(&error) => {
-                let reason = clipped(&error.to_string());
-                deliveries.nack(caller, id, fence, reason, true, None).await
+        Verdict::Complete(ack) => {
+            match deliveries.complete(caller, id, fence.clone(), *ack).await {
+                Err(error) if is_of_result(&error) => {
+                    let reason = clipped(&error.to_string());
+                    deliveries.nack(caller, id, fence, reason, true, None).await
+                }
+                done => done.map(|done| done.delivery),
             }
-            done => done.map(|done| done.delivery),
-        },
+        }
         Verdict::Nack { reason, retry, after } => {
             let capped = |ms: u128| u64::try_from(ms).unwrap_or(u64::MAX).min(BACKOFF_MS_MAX);
             let after_ms = after.map(|after| capped(after.as_millis()));
@@ -140,7 +142,7 @@ fn said(status: u16, body: &[u8]) -> Verdict {
             Verdict::Reject { reason: clipped(&reason), question: question.as_deref().map(clipped) }
         }
         (None, _, Some(result)) => {
-            Verdict::Complete(Ack { result: Some(result), action, why, next: None })
+            Verdict::Complete(Box::new(Ack { result: Some(result), action, why, next: None }))
         }
         _ => nack(unusable(status), true, None),
     }

@@ -198,10 +198,13 @@ fn a_webhook_that_nobody_answers_at_opens_the_breaker() {
     let house = House::start_with(OPEN);
     register(&house, "coder", &format!("http://{gone}/"), quick(1));
     let analyst = house.agent("analyst");
+    let mut events = analyst.follow("/v1/events");
     for _ in 0..3 {
         let parked = ended(&analyst, &analyst.hand_off("coder", json!({})));
         assert_eq!((text(&parked["state"]), attempts(&parked)[0].0), ("parked", "not_taken"));
     }
+    // The breaker is told after the delivery's own step.
+    while events.next().expect("the stream goes on")["kind"] != "breaker.opened" {}
     assert_eq!(analyst.get("/v1/agents/coder/breaker").with(200)["state"], "open");
 }
 
