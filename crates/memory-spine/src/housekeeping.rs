@@ -175,7 +175,8 @@ async fn events_until(
 
 #[cfg(test)]
 mod tests {
-    use spine_store::EventDraft;
+    use spine_protocol::{Digest, EnvelopeId};
+    use spine_store::{EventDraft, StoredEnvelope};
 
     use super::*;
     use crate::config::{Config, Layers};
@@ -193,6 +194,36 @@ mod tests {
         let mut command = Command::new(workspace.clone(), at);
         command.events.push(EventDraft::new("tested"));
         house.store.apply(vec![command]).await.unwrap().pop().unwrap().unwrap();
+    }
+
+    async fn begin_lineage(house: &House, workspace: &WorkspaceName, days_ago: u64) {
+        let unix_ms = u64::try_from(house.store.now().0).unwrap() - days_ago * 86_400_000;
+        let id = EnvelopeId::from_parts(unix_ms, 1);
+        let envelope = StoredEnvelope {
+            id,
+            root: id,
+            digest: Digest::of(&[b""]),
+            bytes: Vec::new(),
+            notes: Vec::new(),
+            pruned: false,
+            change: Change::ZERO,
+        };
+        let mut command = Command::new(workspace.clone(), house.store.now());
+        command.puts.push(Put::NewEnvelope(Box::new(envelope)));
+        house.store.apply(vec![command]).await.unwrap().pop().unwrap().unwrap();
+    }
+
+    /// What vouches for a lineage that is still whole stays with it (R4), however old.
+    #[tokio::test]
+    async fn the_log_is_not_cut_behind_a_lineage_that_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (house, workspace) = (house(folder.path()), "default".parse().unwrap());
+        for days_ago in [100, 94, 93] {
+            note(&house, &workspace, days_ago).await;
+        }
+        begin_lineage(&house, &workspace, 95).await;
+        forget_events(&house, &workspace, Some(DAY * 90)).await.unwrap();
+        assert_eq!(house.store.events(&workspace, Change::ZERO, 10).await.unwrap().items.len(), 2);
     }
 
     /// Events that are older than the log is kept go; without a time, all stay.
