@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use spine_engine::Entropy;
+use spine_outbound::OutboundError;
 use spine_protocol::WorkspaceName;
-use spine_retrieval::{BuiltInEmbedder, IndexOptions, SearchIndex};
-use spine_server::{Parts, Traces};
+use spine_retrieval::{BuiltInEmbedder, Embedder, IndexOptions, SearchIndex};
+use spine_server::Parts;
 use spine_sqlite::{Options, SqliteStore};
 use spine_store::{
     ErrorKind, IndexStatus, Retriever, SearchAnswer, SearchQuery, Store, StoreError, StoreFuture,
 };
 use tokio::runtime::Handle;
+
+use crate::config::Config;
+use crate::outbound::EndpointEmbedder;
 
 /// The store's name in its folder.
 const STORE_FILE: &str = "spine.db";
@@ -33,25 +37,42 @@ pub struct House {
 
 impl House {
     /// Opens the data of a folder, or begins it.
-    pub fn open(data: &Path) -> Result<Self, StoreError> {
+    pub fn open(config: &Config) -> Result<Self, StoreError> {
+        let data = config.data.as_path();
         std::fs::create_dir_all(data).map_err(|error| {
             StoreError::new(ErrorKind::CannotOpen, format!("{}: {error}", data.display()))
         })?;
         let store = Arc::new(SqliteStore::open(&store_file(data), Options::default())?);
-        let (folder, embedder) = (data.join(INDEX_FOLDER), Arc::new(BuiltInEmbedder));
+        let (folder, embedder) = (data.join(INDEX_FOLDER), embedder(config)?);
         let index = SearchIndex::open(&folder, store.clone(), embedder, IndexOptions::default())?;
         Ok(Self { store, index: Arc::new(index) })
     }
 
-    /// What the server is made of.
-    pub fn parts(&self, traces: Option<Arc<dyn Traces>>) -> Result<Parts, getrandom::Error> {
+    /// What the server is made of, without what calls out.
+    pub fn parts(&self) -> Result<Parts, getrandom::Error> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed)?;
         let store: Arc<dyn Store> = self.store.clone();
         let retriever = Arc::new(OffTheWorkers(self.index.clone()));
-        let entropy = Arc::new(Entropy::from_seed(seed));
-        Ok(Parts { store, retriever, entropy, notifier: None, traces })
+        Ok(Parts {
+            store,
+            retriever,
+            entropy: Arc::new(Entropy::from_seed(seed)),
+            notifier: None,
+            pusher: None,
+            traces: None,
+        })
     }
+}
+
+/// Whoever opens the index opens it with the same embedder: with another one it would be built anew.
+fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, StoreError> {
+    let Some(settings) = config.embeddings.clone() else { return Ok(Arc::new(BuiltInEmbedder)) };
+    let made = EndpointEmbedder::new(&config.outbound, settings);
+    let unusable = |error: OutboundError| {
+        StoreError::new(ErrorKind::CannotOpen, format!("embeddings: {}", error.detail()))
+    };
+    Ok(Arc::new(made.map_err(unusable)?))
 }
 
 /// The index computes for milliseconds, or seconds while it loads: not on a thread that answers others. So a

@@ -7,6 +7,7 @@ mod erasures;
 mod house;
 mod housekeeping;
 mod logging;
+mod outbound;
 mod telemetry;
 mod terminal;
 

@@ -8,7 +8,7 @@ use spine_store::{IdempotencyDraft, IdempotencyRecord, Store, StoreError, UnixMs
 
 use crate::Caller;
 
-/// How long the answer to a request is remembered under its key.
+/// How long the answer to a request is remembered under its key, unless set.
 pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What stands for a request, so that another one under the same key is noticed.
@@ -27,7 +27,8 @@ pub(crate) fn record(
 ) -> Option<IdempotencyDraft> {
     let key = caller.idempotency_key.clone()?;
     let answer = serde_json::to_vec(answer).unwrap_or_default();
-    Some(IdempotencyDraft { key, request, answer, kept_until: now.after(IDEMPOTENCY_KEPT) })
+    let kept_until = now.after(caller.idempotency_kept);
+    Some(IdempotencyDraft { key, request, answer, kept_until })
 }
 
 /// What was answered under the caller's key.

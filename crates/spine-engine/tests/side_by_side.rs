@@ -101,7 +101,7 @@ impl Pair {
         let keyed = self.rng.u32(0..10) == 0;
         let key = keyed.then(|| format!("key-{}", self.rng.u32(0..50)).parse().unwrap());
         let name = WORKSPACES[workspace].parse().unwrap();
-        Turn { workspace, caller: Caller { workspace: name, agent, idempotency_key: key } }
+        Turn { workspace, caller: Caller { agent, idempotency_key: key, ..Caller::of(name) } }
     }
 
     fn store(&mut self, turn: &Turn) {

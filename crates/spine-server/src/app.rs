@@ -5,19 +5,19 @@ use std::sync::atomic::AtomicU64;
 
 use spine_engine::assembly::Handoffs;
 use spine_engine::delivery::Deliveries;
-use spine_engine::delivery::policy::Policy;
 use spine_engine::health::{Health, Notice};
 use spine_engine::lineage::Lineages;
 use spine_engine::memories::Memories;
 use spine_engine::{Entropy, Timer};
 use spine_store::{Retriever, Store, StoreError};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::access::keyring::Keyring;
 use crate::access::quota::Quotas;
 use crate::access::rate::Rates;
 use crate::limits::BODIES_BYTES_MAX;
 use crate::patience::TokioTimer;
+use crate::push::Pusher;
 use crate::searches::Searches;
 use crate::settings::Settings;
 use crate::trace::Traces;
@@ -34,6 +34,8 @@ pub struct Parts {
     pub entropy: Arc<Entropy>,
     /// Who is told of alerts; none where nobody is.
     pub notifier: Option<Arc<dyn Notifier>>,
+    /// Who pushes deliveries; none where nobody does.
+    pub pusher: Option<Arc<dyn Pusher>>,
     /// Who records traces; none where nobody does.
     pub traces: Option<Arc<dyn Traces>>,
 }
@@ -56,6 +58,10 @@ pub struct App {
     pub health: Health,
     /// Who is told of alerts.
     pub notifier: Option<Arc<dyn Notifier>>,
+    /// Who pushes deliveries.
+    pub pusher: Option<Arc<dyn Pusher>>,
+    /// An agent may have a webhook that it did not have.
+    pub webhooks_changed: Notify,
     /// Who records traces.
     pub traces: Option<Arc<dyn Traces>>,
     /// Ids.
@@ -84,16 +90,15 @@ pub struct App {
 impl App {
     /// Puts the parts together.
     pub async fn open(parts: Parts, settings: Settings) -> Result<Self, StoreError> {
-        let Parts { store, retriever, entropy, notifier, traces } = parts;
+        let Parts { store, retriever, entropy, notifier, pusher, traces } = parts;
         let keys = Keyring::open(store.clone()).await?;
         let searches = Arc::new(Searches::of(retriever));
         let memories = Memories::new(store.clone(), searches.clone());
         let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
         let handoffs =
             Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
-        let policy = Policy::default();
-        let deliveries =
-            Deliveries::new(store.clone(), handoffs.clone(), entropy.clone(), timer, policy);
+        let (assembling, policy) = (handoffs.clone(), settings.policy);
+        let deliveries = Deliveries::new(store.clone(), assembling, entropy.clone(), timer, policy);
         let (known, thresholds) = (deliveries.clone(), settings.thresholds);
         let health = Health::new(store.clone(), known, entropy.clone(), thresholds);
         Ok(Self {
@@ -115,6 +120,8 @@ impl App {
             deliveries,
             health,
             notifier,
+            pusher,
+            webhooks_changed: Notify::new(),
             traces,
             entropy,
         })
@@ -129,6 +136,11 @@ impl App {
     pub fn stop(&self) {
         self.stopping.send_replace(true);
         self.deliveries.stop_waiting();
+    }
+
+    /// Whether the server stops: nothing new is begun.
+    pub fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
     }
 
     /// Done when the server stops: what waits should answer then.

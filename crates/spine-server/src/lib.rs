@@ -13,6 +13,7 @@ pub mod metrics;
 mod operations;
 mod patience;
 mod problem;
+mod push;
 mod receive;
 mod retention;
 mod route;
@@ -28,6 +29,7 @@ mod wire;
 
 pub use app::{App, Parts};
 pub use problem::{Problem, ProblemKind};
+pub use push::{BadWebhook, Push, Pushed, Pusher, Pushing};
 pub use route::{Route, openapi, routes};
 pub use router::{answer_locally, router};
 pub use serve::{ServeError, Server};

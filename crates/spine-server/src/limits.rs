@@ -44,6 +44,16 @@ pub const DRIVE_PAUSE_MAX: Duration = Duration::from_secs(10);
 pub const WATCH_PAUSE: Duration = Duration::from_secs(1);
 /// How long a test of the webhooks may take.
 pub const ALERT_TEST_MAX: Duration = Duration::from_secs(10);
+/// Agents that are pushed to; each has a place of its own.
+pub const PUSH_AGENTS_MAX: usize = 1_000;
+/// Pushes to one agent at once.
+pub const PUSHES_PER_AGENT_MAX: usize = 8;
+/// Pushes at once beyond each agent's first.
+pub const PUSHES_SHARED_MAX: usize = 64;
+/// How often agents with webhooks are looked for though nobody said that there are new ones.
+pub const PUSH_AGENTS_LOOK: Duration = Duration::from_secs(30);
+/// How long pushing waits for work before it looks whether the agent still has its webhook.
+pub const PUSH_WAIT: Duration = Duration::from_secs(60);
 /// Events that are read at once for a stream.
 pub const EVENTS_ROWS: usize = 200;
 /// Wake-ups that may wait for a slow stream; one that missed some looks by itself.

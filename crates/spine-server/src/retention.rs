@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spine_engine::delivery::{DeliveryError, Retention};
+use spine_engine::delivery::DeliveryError;
 use spine_protocol::WorkspaceName;
 use spine_store::all_workspaces;
 
@@ -27,7 +27,7 @@ async fn round(app: &App) -> Result<(), DeliveryError> {
 }
 
 async fn prune(app: &App, workspace: &WorkspaceName) -> Result<(), DeliveryError> {
-    let (retention, mut after) = (Retention::default(), None);
+    let (retention, mut after) = (app.settings.retention, None);
     loop {
         let pruned = app.deliveries.prune_some(workspace, after, &retention).await?;
         after = pruned.next;

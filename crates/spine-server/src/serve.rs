@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::App;
 use crate::drive::{drive, run_due};
 use crate::limits::{ACCEPT_PAUSE, HEADERS_BYTES_MAX, HTTP2_STREAMS_MAX, TLS_HANDSHAKE_MAX};
+use crate::push::push_deliveries;
 use crate::retention::prune_lineages;
 use crate::router::router;
 use crate::settings::Settings;
@@ -82,6 +83,7 @@ impl Server {
         let service = router(app.clone());
         let driving = tokio::spawn(drive(app.clone()));
         let watching = tokio::spawn(watch(app.clone()));
+        let pushing = tokio::spawn(push_deliveries(app.clone()));
         let pruning = tokio::spawn(prune_lineages(app.clone()));
         tokio::select! {
             () = accept(&listener, tls.as_ref(), &connections, &open, &service, settings) => {}
@@ -89,10 +91,14 @@ impl Server {
         }
         drop(listener);
         app.stop();
-        let finished = tokio::time::timeout(settings.stop_time_max, open.shutdown()).await;
+        let push_abort = pushing.abort_handle();
+        // Pushes that are under way may still be answered.
+        let finishing = async { tokio::join!(open.shutdown(), pushing) };
+        let finished = tokio::time::timeout(settings.stop_time_max, finishing).await;
         if finished.is_err() {
             tracing::warn!("open requests did not finish in time and were cut off");
         }
+        push_abort.abort();
         driving.abort();
         watching.abort();
         pruning.abort();

@@ -4,7 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use spine_engine::delivery::Retention;
+use spine_engine::delivery::policy::Policy;
 use spine_engine::health::Thresholds;
+use spine_engine::memories::limits::IDEMPOTENCY_KEPT;
 
 /// How the server listens, and what it takes.
 #[derive(Debug, Clone)]
@@ -29,8 +32,16 @@ pub struct Settings {
     pub header_time_max: Duration,
     /// For a body to arrive.
     pub body_time_max: Duration,
+    /// For a webhook to answer a push.
+    pub push_time_max: Duration,
+    /// How deliveries are tried, unless an agent or a handoff says otherwise.
+    pub policy: Policy,
     /// What health is compared with.
     pub thresholds: Thresholds,
+    /// How long lineages are kept.
+    pub retention: Retention,
+    /// How long the answer to a request is remembered under its key.
+    pub idempotency_kept: Duration,
     /// For open requests to finish when the server stops.
     pub stop_time_max: Duration,
 }
@@ -57,7 +68,11 @@ impl Default for Settings {
             key_requests_per_s: None,
             header_time_max: Duration::from_secs(8),
             body_time_max: Duration::from_secs(30),
+            push_time_max: Duration::from_secs(30),
+            policy: Policy::default(),
             thresholds: Thresholds::default(),
+            retention: Retention::default(),
+            idempotency_kept: IDEMPOTENCY_KEPT,
             stop_time_max: Duration::from_secs(10),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use spine_engine::Caller;
 use spine_engine::delivery::DeliveryError;
@@ -25,6 +25,8 @@ pub struct Told {
     pub status: Option<u16>,
     /// What went wrong.
     pub error: Option<String>,
+    /// How long it took, with all attempts.
+    pub took: Duration,
 }
 
 /// What is told to a webhook.
@@ -42,6 +44,8 @@ pub struct Message {
     pub severity: &'static str,
     /// Whether it is over.
     pub resolved: bool,
+    /// Somebody waits for what comes of it: one attempt, and no alert.
+    pub is_test: bool,
 }
 
 /// What comes of telling.
@@ -100,7 +104,7 @@ async fn tell(app: Arc<App>, notices: Vec<Notice>) {
     let Some(notifier) = app.notifier.clone() else { return };
     for Notice { alert, workspace } in notices {
         let id = alert.id;
-        let told = notifier.tell(message(&app, alert)).await;
+        let told = notifier.tell(message(&app, &workspace, alert)).await;
         let now = app.store.now();
         let sent = told.into_iter().map(|told| Sent {
             ok: told.error.is_none(),
@@ -116,33 +120,32 @@ async fn tell(app: Arc<App>, notices: Vec<Notice>) {
     }
 }
 
-fn message(app: &App, alert: Alert) -> Message {
+fn message(app: &App, workspace: &WorkspaceName, alert: Alert) -> Message {
     let (title, detail) = (alert.title.clone(), alert.detail.clone());
     let (severity, resolved) = (alert.kind.severity(), alert.resolved_at.is_some());
     let what = if resolved { "resolved" } else { "opened" };
     let id = format!("{}-{what}", alert.id);
     let document = AlertDocument::of(alert, app.store.now());
-    let json = serde_json::json!({"type": format!("alert.{what}"), "alert": document});
-    Message { id, json, title, detail, severity, resolved }
+    let json = serde_json::json!({
+        "type": format!("alert.{what}"), "workspace": workspace, "alert": document,
+    });
+    Message { id, json, title, detail, severity, resolved, is_test: false }
 }
 
 /// Tells every webhook that this is a test, and what came of it.
-pub async fn test(app: &App, _: &WorkspaceName) -> Vec<TestSentDocument> {
+pub async fn test(app: &App, workspace: &WorkspaceName) -> Vec<TestSentDocument> {
     let Some(notifier) = &app.notifier else { return Vec::new() };
-    let started = Instant::now();
     let now = app.store.now();
     let unix_ms = u64::try_from(now.0).unwrap_or_default();
     let alert = Alert::test(AlertId::from_parts(unix_ms, app.entropy.next()), now);
-    let told = tokio::time::timeout(ALERT_TEST_MAX, notifier.tell(message(app, alert))).await;
-    let took_s = started.elapsed().as_secs_f64();
-    told.unwrap_or_default()
-        .into_iter()
-        .map(|Told { webhook, status, error }| TestSentDocument {
-            ok: error.is_none(),
-            webhook,
-            status,
-            error,
-            took_s,
-        })
-        .collect()
+    let message = Message { is_test: true, ..message(app, workspace, alert) };
+    let told = tokio::time::timeout(ALERT_TEST_MAX, notifier.tell(message)).await;
+    told.unwrap_or_default().into_iter().map(Into::into).collect()
+}
+
+impl From<Told> for TestSentDocument {
+    fn from(told: Told) -> Self {
+        let Told { webhook, status, error, took } = told;
+        Self { ok: error.is_none(), webhook, status, error, took_s: took.as_secs_f64() }
+    }
 }

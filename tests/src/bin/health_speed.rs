@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use spine_engine::Entropy;
 use spine_engine::health::{Health, Thresholds};
-use spine_tests::cycles::{self, Envelopes};
 use spine_tests::Engine;
+use spine_tests::cycles::{self, Envelopes};
 // The allocator of the real program.
 use memory_spine as _;
 

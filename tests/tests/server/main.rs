@@ -17,6 +17,7 @@ mod hostile;
 use spine_tests::http;
 mod idempotency;
 mod otlp;
+mod outbound;
 mod process;
 mod prometheus;
 mod stop;

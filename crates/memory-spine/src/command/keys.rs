@@ -30,7 +30,7 @@ struct Ask {
 pub fn run(config: &Config, keys: &Keys) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ask = ask(keys);
-    let answer = match House::open(&config.data) {
+    let answer = match House::open(config) {
         Ok(house) => runtime.block_on(on_data(config, house, ask))?,
         Err(error) if error.kind() == ErrorKind::InUse => {
             runtime.block_on(of_server(config, ask))?
@@ -69,7 +69,7 @@ fn request(ask: Ask, key: Option<String>) -> Result<Request<Full<Bytes>>, Failur
 
 /// Whoever can open the data may do anything with it: no key is asked for.
 async fn on_data(config: &Config, house: House, ask: Ask) -> Result<Value, Failure> {
-    let app = Arc::new(App::open(house.parts(None)?, config.server.clone()).await?);
+    let app = Arc::new(App::open(house.parts()?, config.server.clone()).await?);
     let response = spine_server::answer_locally(app, request(ask, None)?).await;
     read(response).await
 }

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use spine_server::{App, Server, Traces};
+use spine_server::{App, Notifier, Parts, Pusher, Server, Traces};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
 
 use super::Failure;
 use crate::config::Config;
@@ -12,6 +13,7 @@ use crate::erasures::{ErasureKeeper, ErasureList};
 use crate::house::House;
 use crate::housekeeping::keep_house;
 use crate::logging;
+use crate::outbound::{AlertWebhooks, Summariser, WebhookPusher};
 use crate::telemetry::{OpenTelemetryTraces, Telemetry};
 
 /// Serves until a signal says to stop.
@@ -20,7 +22,7 @@ pub fn serve(config: &Config) -> Result<(), Failure> {
     let telemetry = runtime.block_on(async { Telemetry::start(&config.telemetry) })?;
     logging::start(config, telemetry.as_ref().map(Telemetry::tracer));
     let house = Arc::new(
-        House::open(&config.data)
+        House::open(config)
             .map_err(|error| format!("{}: {error} ({})", config.data.display(), error.detail()))?,
     );
     let served = runtime.block_on(serve_house(config, house.clone(), telemetry.clone()));
@@ -36,29 +38,57 @@ async fn serve_house(
     house: Arc<House>,
     telemetry: Option<Telemetry>,
 ) -> Result<(), Failure> {
-    let traces = telemetry.as_ref().map(|_| Arc::new(OpenTelemetryTraces) as Arc<dyn Traces>);
-    let app = Arc::new(App::open(house.parts(traces)?, config.server.clone()).await?);
+    let parts = parts(config, &house, telemetry.is_some())?;
+    let app = Arc::new(App::open(parts, config.server.clone()).await?);
     let erasures = ErasureList::open(&config.data)?;
     erasures.replay(&app).await?;
     let mut keeper = ErasureKeeper::new(app.clone(), erasures);
     let server = Server::bind(app.clone()).await?;
     announce(config, &server)?;
-    let keeping = tokio::spawn(keep_house(house));
-    let pushing =
-        telemetry.clone().map(|telemetry| tokio::spawn(telemetry.push_metrics(app.clone())));
+    let mut background = JoinSet::new();
+    background.spawn(keep_house(house, config.retention));
+    if let Some(summariser) = summariser(config, &app)? {
+        background.spawn(summariser.run());
+    }
+    if let Some(telemetry) = telemetry.clone() {
+        background.spawn(telemetry.push_metrics(app.clone()));
+    }
     let stop = told_to_stop()?;
     tokio::select! {
         () = server.run(stop) => {}
         () = keeper.keep() => {}
     }
+    background.abort_all();
     keeper.look().await;
-    keeping.abort();
-    if let (Some(telemetry), Some(pushing)) = (telemetry, pushing) {
-        pushing.abort();
+    if let Some(telemetry) = telemetry {
         telemetry.push_metrics_once(&app).await;
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// What the server is made of, with what calls out.
+fn parts(config: &Config, house: &House, traced: bool) -> Result<Parts, Failure> {
+    let pusher = WebhookPusher::new(&config.outbound, config.server.push_time_max)?;
+    Ok(Parts {
+        notifier: notifier(config)?,
+        pusher: Some(Arc::new(pusher) as Arc<dyn Pusher>),
+        traces: traced.then(|| Arc::new(OpenTelemetryTraces) as Arc<dyn Traces>),
+        ..house.parts()?
+    })
+}
+
+fn summariser(config: &Config, app: &App) -> Result<Option<Summariser>, Failure> {
+    let Some(settings) = config.summaries.clone() else { return Ok(None) };
+    let (store, memories) = (app.store.clone(), app.memories.clone());
+    Ok(Some(Summariser::new(&config.outbound, settings, store, memories)?))
+}
+
+fn notifier(config: &Config) -> Result<Option<Arc<dyn Notifier>>, Failure> {
+    if config.alerts.webhooks.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(AlertWebhooks::new(&config.outbound, config.alerts.clone())?)))
 }
 
 /// One line for whoever started it: `ready` and the address.

@@ -152,8 +152,9 @@ impl Layers {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Value::Array(parts.map(|part| Value::String(part.to_owned())).collect())
             }
-            Some(Value::Integer(_)) => {
-                text.parse().map(Value::Integer).unwrap_or(Value::String(text))
+            Some(Value::Integer(_) | Value::Float(_)) => number(text),
+            Some(Value::Boolean(_)) => {
+                text.parse().map(Value::Boolean).unwrap_or(Value::String(text))
             }
             _ => Value::String(text),
         }
@@ -161,12 +162,18 @@ impl Layers {
 
     /// An error about a setting.
     pub fn error(&self, key: &str, problem: &str) -> ConfigError {
+        self.error_in(key, "", problem)
+    }
+
+    /// An error about something inside a setting: `alerts.webhook`, `[0].url`.
+    pub fn error_in(&self, key: &str, place: &str, problem: &str) -> ConfigError {
         let source = self.values.get(key).map_or(Source::Default, |(_, source)| source.clone());
-        ConfigError::Value { key: key.to_owned(), source_of: source, problem: problem.to_owned() }
+        let (key, problem) = (format!("{key}{place}"), problem.to_owned());
+        ConfigError::Value { key, source_of: source, problem }
     }
 
     fn expected(&self, key: &str, what: &str) -> ConfigError {
-        let found = self.values.get(key).map_or_else(String::new, |(value, _)| value.to_string());
+        let found = self.values.get(key).map(|(value, _)| shown(key, value)).unwrap_or_default();
         self.error(key, &format!("expected {what}, got {found}"))
     }
 
@@ -196,6 +203,36 @@ impl Layers {
             .ok_or_else(|| self.expected(key, "a list of texts"))
     }
 
+    /// A setting that is a list of tables.
+    pub fn tables(&self, key: &str) -> Result<Vec<Table>, ConfigError> {
+        let items = self.values.get(key).and_then(|(value, _)| value.as_array());
+        let tables =
+            items.and_then(|items| items.iter().map(|item| item.as_table().cloned()).collect());
+        tables.ok_or_else(|| self.error(key, &format!("expected [[{key}]] tables in the file")))
+    }
+
+    /// A setting that is true or false.
+    pub fn flag(&self, key: &str) -> Result<bool, ConfigError> {
+        let flag = self.values.get(key).and_then(|(value, _)| value.as_bool());
+        flag.ok_or_else(|| self.expected(key, "true or false"))
+    }
+
+    /// A setting that is a number, whole or not.
+    pub fn number(&self, key: &str, min: f64, max: f64) -> Result<f64, ConfigError> {
+        let number = self.values.get(key).and_then(|(value, _)| match value {
+            Value::Integer(whole) => Some(*whole as f64),
+            value => value.as_float(),
+        });
+        let within = number.filter(|number| (min..=max).contains(number));
+        within.ok_or_else(|| self.expected(key, &format!("a number from {min} to {max}")))
+    }
+
+    /// A setting in seconds, whole or not, as milliseconds.
+    pub fn seconds_ms(&self, key: &str, min_ms: u64, max_ms: u64) -> Result<u64, ConfigError> {
+        let seconds = self.number(key, min_ms as f64 / 1000.0, max_ms as f64 / 1000.0)?;
+        Ok((seconds * 1000.0).round() as u64)
+    }
+
     /// A setting that is a whole number.
     pub fn whole(&self, key: &str, min: u64, max: u64) -> Result<u64, ConfigError> {
         let number = self.values.get(key).and_then(|(value, _)| value.as_integer());
@@ -203,6 +240,36 @@ impl Layers {
         let within = number.filter(|number| (min..=max).contains(number));
         within.ok_or_else(|| self.expected(key, &format!("a whole number from {min} to {max}")))
     }
+}
+
+/// A value as people may see it: a secret, or a URL that may be one, is not shown.
+pub fn shown(key: &str, value: &Value) -> String {
+    match value {
+        Value::Array(items) if items.iter().any(Value::is_table) => {
+            let items: Vec<String> = items.iter().map(|item| shown(key, item)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Table(table) => {
+            let fields =
+                table.iter().map(|(name, value)| format!("{name} = {}", shown(name, value)));
+            format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) if is_secret(key) && !text.is_empty() => "\"…\"".to_owned(),
+        Value::Array(items) if is_secret(key) && !items.is_empty() => "[…]".to_owned(),
+        value => value.to_string(),
+    }
+}
+
+fn is_secret(key: &str) -> bool {
+    let name = key.rsplit('.').next().unwrap_or(key);
+    // The URLs of alerts stand in tables, by their bare name.
+    matches!(name, "secret" | "api_key" | "otlp_headers") || key == "url"
+}
+
+/// A text that should be a number; what is none is left for the check to name.
+fn number(text: String) -> Value {
+    let float = |text: String| text.parse().map(Value::Float).unwrap_or(Value::String(text));
+    text.parse().map(Value::Integer).unwrap_or_else(|_| float(text))
 }
 
 fn variable_of(key: &str) -> String {

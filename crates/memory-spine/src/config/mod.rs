@@ -1,7 +1,14 @@
 //! Settings: defaults, a file, variables and flags, each stronger than the one before. Every error names the
 //! setting and where its value came from.
 
+mod alerts;
+mod delivery;
+mod embeddings;
+mod health;
 mod layers;
+mod outbound;
+mod retention;
+mod summaries;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,10 +19,15 @@ use std::time::Duration;
 use spine_server::{Settings, TlsFiles};
 use tracing::Level;
 
-pub use layers::{ConfigError, Layers};
+pub use alerts::{AlertSettings, AlertWebhook, Form};
+pub use embeddings::EmbeddingSettings;
+pub use layers::{ConfigError, Layers, shown};
+pub use outbound::OutboundSettings;
+pub use retention::RetentionSettings;
+pub use summaries::SummarySettings;
 
 /// A setting that holds secrets: it is not shown.
-pub const HEADERS_KEY: &str = "telemetry.otlp_headers";
+const HEADERS_KEY: &str = "telemetry.otlp_headers";
 
 /// The defaults, as a file to start from.
 pub const DEFAULTS: &str = include_str!("default.toml");
@@ -36,6 +48,16 @@ pub struct Config {
     pub data: PathBuf,
     /// For the server.
     pub server: Settings,
+    /// What may be reached.
+    pub outbound: OutboundSettings,
+    /// Whom alerts are sent to.
+    pub alerts: AlertSettings,
+    /// Where vectors come from, if not from the built-in embedding.
+    pub embeddings: Option<EmbeddingSettings>,
+    /// Who writes summaries ahead of time, if anybody does.
+    pub summaries: Option<SummarySettings>,
+    /// How long things are kept.
+    pub retention: RetentionSettings,
     /// From which level on is logged.
     pub log_level: Level,
     /// How.
@@ -67,7 +89,13 @@ impl fmt::Debug for TelemetryConfig {
 impl Config {
     /// From all layers.
     pub fn from_layers(layers: &Layers) -> Result<Self, ConfigError> {
+        let outbound = OutboundSettings::from_layers(layers)?;
         Ok(Self {
+            alerts: AlertSettings::from_layers(layers, &outbound)?,
+            embeddings: EmbeddingSettings::from_layers(layers, &outbound)?,
+            summaries: SummarySettings::from_layers(layers, &outbound)?,
+            outbound,
+            retention: RetentionSettings::from_layers(layers)?,
             data: PathBuf::from(layers.text("data")?),
             server: server(layers)?,
             log_level: layers
@@ -82,8 +110,12 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
     let rate = layers.whole("limits.key_requests_per_s", 0, u64::from(u32::MAX))?;
     let seconds = |key| layers.whole(key, 1, 86_400).map(Duration::from_secs);
     let count = |key| layers.whole(key, 1, 1_000_000).map(|count| count as usize);
+    let retention = RetentionSettings::from_layers(layers)?;
     Ok(Settings {
-        thresholds: Default::default(),
+        policy: delivery::policy(layers)?,
+        thresholds: health::thresholds(layers)?,
+        retention: retention.lineages,
+        idempotency_kept: retention.idempotency,
         listen: layers
             .parsed::<SocketAddr>("listen", "an address and a port, such as 127.0.0.1:8788")?,
         hosts: layers.list("hosts")?,
@@ -95,6 +127,7 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
         key_requests_per_s: u32::try_from(rate).ok().filter(|rate| *rate > 0),
         header_time_max: seconds("limits.header_s")?,
         body_time_max: seconds("limits.body_s")?,
+        push_time_max: seconds("limits.push_s")?,
         stop_time_max: seconds("limits.stop_s")?,
     })
 }
@@ -213,6 +246,77 @@ mod tests {
             &[],
             "`hosts` in spine.toml: expected a list of texts, got \"a\"",
         );
+    }
+
+    /// What each section does with what is set, and with what cannot be.
+    #[test]
+    fn every_setting_is_read_and_checked() {
+        let config = |file: &str| {
+            let layers = Layers::defaults().unwrap().with_file("spine.toml", file);
+            layers.and_then(|layers| Config::from_layers(&layers))
+        };
+        let found = config("").unwrap();
+        assert_eq!(found.server.policy, Default::default());
+        assert_eq!(found.server.thresholds, Default::default());
+        assert_eq!(found.server.retention, Default::default());
+        assert_eq!(found.server.idempotency_kept, Duration::from_secs(86_400));
+        let found = config("delivery.lease_s = 2.5\nhealth.latency_accepted_p95_s_alert = 3\nretention.ended_d = 0.5\nretention.events_d = 0").unwrap();
+        assert_eq!(found.server.policy.lease_ms, 2_500);
+        assert_eq!(found.server.thresholds.latency_accepted_p95_s_alert, Some(3.0));
+        assert_eq!(found.server.retention.ended_ms, 12 * 60 * 60 * 1000);
+        assert_eq!(found.retention.events, None);
+        for (file, expect) in [
+            (
+                "delivery.attempts = 0",
+                "`delivery.attempts` in spine.toml: expected a whole number from 1 to 100, got 0",
+            ),
+            (
+                "delivery.lease_s = 0.5",
+                "`delivery.lease_s` in spine.toml: expected a number from 1 to 43200, got 0.5",
+            ),
+            (
+                "delivery.backoff_max_s = 0.5",
+                "`delivery.backoff_max_s` in spine.toml: is less than `delivery.backoff_first_s`",
+            ),
+            (
+                "health.completeness_alert = 0.99",
+                "`health.completeness_alert` in spine.toml: is on the wrong side of its other threshold",
+            ),
+            (
+                "health.failure_rate_alert = 2",
+                "`health.failure_rate_alert` in spine.toml: expected a number from 0 to 1, got 2",
+            ),
+            (
+                "retention.idempotency_h = 0",
+                "`retention.idempotency_h` in spine.toml: expected a number from 0.001 to 2160, got 0",
+            ),
+            (
+                "embeddings.url = 'https://a.b/v1'",
+                "`embeddings.model` in the defaults: is missing beside `embeddings.url`",
+            ),
+            (
+                "embeddings.url = 'https://a.b/v1'\nembeddings.model = 'm'",
+                "`embeddings.dimensions` in the defaults: is missing beside `embeddings.url`: how many numbers a vector has",
+            ),
+            (
+                "embeddings.url = 'http://10.0.0.1/v1'",
+                "`embeddings.url` in spine.toml: this address may not be reached: use a public one, or allow its host or network in the server's configuration",
+            ),
+            (
+                "summaries.url = 'https://a.b/v1'",
+                "`summaries.model` in the defaults: is missing beside `summaries.url`",
+            ),
+            (
+                "summaries.tokens_parameter = 'tokens'",
+                "`summaries.tokens_parameter` in spine.toml: expected max_tokens or max_completion_tokens, got \"tokens\"",
+            ),
+            (
+                "embeddings.api_key = 7",
+                "`embeddings.api_key` in spine.toml: expected a text, got 7",
+            ),
+        ] {
+            assert_eq!(config(file).unwrap_err().to_string(), expect);
+        }
     }
 
     #[test]

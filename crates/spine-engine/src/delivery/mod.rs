@@ -29,6 +29,7 @@ mod settle;
 mod story;
 mod trace;
 mod wait;
+mod webhooks;
 
 use std::sync::{Arc, Mutex};
 

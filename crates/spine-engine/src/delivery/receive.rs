@@ -150,24 +150,34 @@ impl Deliveries {
         request: &ReceiveRequest,
         standing: &Standing,
     ) -> Result<Vec<Received>> {
-        let Some(id) = standing.probe() else { return Ok(Vec::new()) };
-        let now = self.store.now();
-        let mut rows = self.store.deliveries(&caller.workspace, vec![id]).await?;
-        rows.retain(|row| {
-            row.state == DeliveryState::Pending
-                && row.agent == request.agent
-                && row.visible_at <= now
-        });
-        if rows.iter().any(|row| row.order_key.is_some()) {
-            // A probe waits for its turn like any other.
-            let (agent, limit) = (request.agent.clone(), PAGE_ROWS_MAX);
-            let ready = self.store.ready_deliveries(&caller.workspace, agent, now, limit).await?;
-            rows.retain(|row| ready.iter().any(|ready| ready.id == row.id));
-        }
+        let (workspace, now) = (&caller.workspace, self.store.now());
+        let rows = self.ready_probe(workspace, &request.agent, standing, now).await?;
         let (taken, unhanded) = self.lease(caller, request, rows, standing).await?;
         let received = self.handed(caller, request, taken).await?;
         unhanded.disarm();
         Ok(received)
+    }
+
+    /// The probe, if it waits to be taken.
+    pub(super) async fn ready_probe(
+        &self,
+        workspace: &WorkspaceName,
+        agent: &AgentName,
+        standing: &Standing,
+        now: UnixMs,
+    ) -> Result<Vec<spine_store::Delivery>> {
+        let Some(id) = standing.probe() else { return Ok(Vec::new()) };
+        let mut rows = self.store.deliveries(workspace, vec![id]).await?;
+        rows.retain(|row| {
+            row.state == DeliveryState::Pending && row.agent == *agent && row.visible_at <= now
+        });
+        if rows.iter().any(|row| row.order_key.is_some()) {
+            // A probe waits for its turn like any other.
+            let limit = PAGE_ROWS_MAX;
+            let ready = self.store.ready_deliveries(workspace, agent.clone(), now, limit).await?;
+            rows.retain(|row| ready.iter().any(|ready| ready.id == row.id));
+        }
+        Ok(rows)
     }
 
     /// Leases those of the rows that are still as they were read.

@@ -10,8 +10,8 @@ pub const ALERTS_KEPT_MAX: usize = 900;
 pub const ALERTS_OPEN_MAX: usize = 500;
 /// Deliveries that an alert names.
 pub const ALERT_DELIVERIES_MAX: usize = 10;
-/// Results of sending that an alert keeps.
-pub const ALERT_SENT_MAX: usize = 10;
+/// Results of sending that an alert keeps: of ten webhooks, that it opened and that it is over.
+pub const ALERT_SENT_MAX: usize = 20;
 /// A note, a name, a reason on an alert.
 pub const ALERT_NOTE_BYTES_MAX: usize = 1024;
 /// The longest silence.

@@ -96,7 +96,8 @@ pub async fn admit(
     }
     let agent = agent_of(headers, key.as_deref())?;
     let idempotency_key = named(headers, IDEMPOTENCY_HEADER)?;
-    Ok(Pass { caller: Caller { workspace, agent, idempotency_key }, key })
+    let idempotency_kept = app.settings.idempotency_kept;
+    Ok(Pass { caller: Caller { workspace, agent, idempotency_key, idempotency_kept }, key })
 }
 
 /// Without keys everybody on this machine may do everything; with keys nobody may do anything without one.

@@ -1,7 +1,12 @@
 //! Agents.
 
+use spine_engine::delivery::Webhook;
+use spine_protocol::ReadError;
+
 use super::check_agent;
-use crate::problem::Problem;
+use crate::App;
+use crate::problem::{Problem, ProblemKind};
+use crate::push::BadWebhook;
 use crate::route::{Call, Json};
 use crate::wire::agent::{
     AgentBody, AgentDocument, AgentListDocument, AgentPath, BreakerBody, BreakerDocument,
@@ -21,8 +26,20 @@ pub async fn get(call: Call<AgentPath, (), ()>) -> Agent {
 pub async fn register(call: Call<AgentPath, (), AgentBody>) -> Agent {
     check_agent(&call.pass, &call.path.name)?;
     let options = call.body.into_options()?;
+    check_webhook(&call.app, options.webhook.as_ref())?;
     let (deliveries, caller) = (&call.app.deliveries, &call.pass.caller);
-    Ok(Json::of(deliveries.register(caller, &call.path.name, options).await?.into()))
+    let agent = deliveries.register(caller, &call.path.name, options).await?;
+    call.app.webhooks_changed.notify_one();
+    Ok(Json::of(agent.into()))
+}
+
+/// One that can never work is better refused to whoever registers it than found out with the first delivery.
+fn check_webhook(app: &App, webhook: Option<&Webhook>) -> Result<(), Problem> {
+    let (Some(pusher), Some(webhook)) = (&app.pusher, webhook) else { return Ok(()) };
+    pusher.check(webhook).map_err(|BadWebhook { field, problem }| {
+        let error = ReadError::at(format!("/webhook/{field}"), problem);
+        Problem::body(ProblemKind::InvalidBody, &error)
+    })
 }
 
 pub async fn pause(call: Call<AgentPath, (), ()>) -> Agent {

@@ -178,7 +178,7 @@ fn header_parameters() -> Value {
     json!({
         "Workspace": header("Memory-Spine-Workspace", "The workspace; `default` if not said.", name, "default"),
         "Agent": header("Memory-Spine-Agent", "The agent that asks; a key that names one decides.", name, "analyst"),
-        "IdempotencyKey": header("Idempotency-Key", "Makes a repeated request give the first one's answer, for 24 hours.", "^[ -~]{1,255}$", "order-17-step-3"),
+        "IdempotencyKey": header("Idempotency-Key", "Makes a repeated request give the first one's answer, for 24 hours unless the server is set otherwise.", "^[ -~]{1,255}$", "order-17-step-3"),
         "Delivery": header("Memory-Spine-Delivery", "The delivery that the caller works on: what it hands off follows that one's envelope.", "^dlv_[0-7][0-9A-HJKMNP-TV-Z]{25}$", "dlv_01JHX5C3Q8V6YQJ2ZD0M4T7N9R"),
         "IfMatch": header("If-Match", "The version that the caller has read, as in its ETag.", "^\"[0-9]+\"$", "\"1\""),
         "LastEventId": header("Last-Event-ID", "Go on behind this event.", "^[0-9]{1,15}$", "17"),

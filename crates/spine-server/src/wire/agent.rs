@@ -32,7 +32,7 @@ pub struct AgentBody {
     pub policy: PolicyBody,
     /// Who is asked when it does not answer, unless a handoff names others.
     pub fallbacks: Vec<AgentName>,
-    /// Where deliveries are pushed to.
+    /// Where deliveries are pushed to, instead of waiting to be received.
     pub webhook: Option<WebhookBody>,
 }
 
@@ -40,9 +40,9 @@ pub struct AgentBody {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookBody {
-    /// The address.
+    /// The address: `http` or `https`, and one that the server may reach.
     pub url: String,
-    /// What signs them. It is not shown again.
+    /// What signs them as Standard Webhooks has it: `whsec_` and 24 to 64 random bytes in base64. It is not shown again.
     pub secret: String,
 }
 

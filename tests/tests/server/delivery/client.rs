@@ -18,14 +18,25 @@ pub struct House {
 
 impl House {
     pub fn start() -> Self {
+        Self::start_with("")
+    }
+
+    /// With settings, as in the file.
+    pub fn start_with(settings: &str) -> Self {
         let folder = TempDir::new().unwrap();
+        std::fs::write(folder.path().join("memory-spine.toml"), settings).unwrap();
         Self { server: Server::start(folder.path()), folder }
     }
 
     /// The server dies as in a crash; another one goes on with its data.
     pub fn crash_and_start(self) -> Self {
+        self.server.signal("KILL");
+        self.start_again()
+    }
+
+    /// Another one goes on when this one has ended.
+    pub fn start_again(self) -> Self {
         let Self { mut server, folder } = self;
-        server.signal("KILL");
         server.wait();
         Self { server: Server::start(folder.path()), folder }
     }

@@ -118,10 +118,10 @@ fn an_agent_is_registered_and_paused() {
     let coder = house.agent("coder");
     coder.ask("POST", "/v1/agents/coder/pause", "").with(200);
     let options = json!({"description": "writes", "max_tokens": 900, "policy": {"attempts": 2, "lease_s": 5.5},
-        "fallbacks": ["tester"], "webhook": {"url": "https://example.com/hook", "secret": "s"}});
+        "fallbacks": ["tester"]});
     let agent = coder.put("/v1/agents/coder", options).with(200);
     assert_eq!((&agent["paused"], &agent["max_tokens"]), (&json!(true), &json!(900)));
-    assert_eq!(agent["webhook"], json!({"url": "https://example.com/hook"}));
+    assert_eq!(agent["webhook"], Value::Null);
     assert_eq!(
         agent["policy"],
         json!({"attempts": 2, "lease_s": 5.5, "backoff_first_s": null,

@@ -152,6 +152,18 @@ pub(super) fn nack(
     Ok(spent(before.clone(), AttemptOutcome::Nacked, Some(reason), retry, moment))
 }
 
+pub(super) fn unreached(
+    before: &Delivery,
+    fence: &Fence,
+    reason: String,
+    again: bool,
+    moment: &Moment<'_>,
+) -> Result<Step, Refusal> {
+    check(before, fence, moment)?;
+    let retry = Retry { again, after_ms: None };
+    Ok(spent(before.clone(), AttemptOutcome::NotTaken, Some(reason), retry, moment))
+}
+
 fn nacked_by(before: &Delivery, fence: &Fence, moment: &Moment<'_>) -> bool {
     let last = before.story.attempts.last();
     let nacked = last.is_some_and(|attempt| {

@@ -50,6 +50,15 @@ pub enum Event {
         /// When, instead of the policy's backoff.
         after_ms: Option<u64>,
     },
+    /// It was to be pushed, and nobody was there: as if nobody had taken it.
+    Unreached {
+        /// The lease it was to be pushed with.
+        fence: Fence,
+        /// Why.
+        reason: String,
+        /// Whether the same agent is to be tried again.
+        retry: bool,
+    },
     /// The receiver will not, and nobody is to try again.
     Reject {
         /// Its lease.
@@ -210,6 +219,9 @@ fn decide(before: &Delivery, event: Event, moment: &Moment<'_>) -> Result<Step, 
         Event::Complete(fence, completion) => held::complete(before, &fence, completion, moment),
         Event::Nack { fence, reason, retry, after_ms } => {
             held::nack(before, &fence, reason, absence::Retry { again: retry, after_ms }, moment)
+        }
+        Event::Unreached { fence, reason, retry } => {
+            held::unreached(before, &fence, reason, retry, moment)
         }
         Event::Reject { fence, reason, question } => {
             held::reject(before, &fence, reason, question, moment)

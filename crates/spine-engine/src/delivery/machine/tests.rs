@@ -61,6 +61,8 @@ fn event(word: &str, fence: Fence) -> Event {
         "nack" => Event::Nack { fence, reason: reason(), retry: true, after_ms: None },
         "nack-final" => Event::Nack { fence, reason: reason(), retry: false, after_ms: None },
         "nack-later" => Event::Nack { fence, reason: reason(), retry: true, after_ms: Some(5_000) },
+        "unreached" => Event::Unreached { fence, reason: reason(), retry: true },
+        "unreached-final" => Event::Unreached { fence, reason: reason(), retry: false },
         "reject" => Event::Reject { fence, reason: reason(), question: None },
         "due" => Event::Due,
         "cancel" => Event::Cancel(by()),
@@ -193,6 +195,37 @@ fn an_attempt_is_spent_when_nobody_takes_a_direct_handoff_and_a_fallback_comes_n
         due          pending@b lease 0 spent 0 due 15s [not_taken, rerouted, offer b, exhausted a, dropped a]
         take         accepted@b lease 1 spent 0 due 60s [accepted, alive b]
         complete     done@b lease 1 spent 0 due - [done, ended]
+    "#]],
+    );
+}
+
+/// A webhook that nobody answers at is counted as an agent that nobody took anything for; one that says no is not.
+#[test]
+fn an_attempt_is_spent_when_the_receiver_cannot_be_reached() {
+    check(
+        "lease unreached lease unreached lease unreached unreached",
+        expect![[r#"
+        lease        leased@a lease 1 spent 0 due 60s [leased]
+        unreached    pending@a lease 1 spent 1 due 86400s [not_taken, offer a, dropped a]
+        lease        leased@a lease 2 spent 1 due 60s [leased]
+        unreached    pending@a lease 2 spent 2 due 86400s [not_taken, offer a, dropped a]
+        lease        leased@a lease 3 spent 2 due 60s [leased]
+        unreached    parked@a lease 3 spent 3 due - [not_taken, parked, ended, exhausted a, dropped a]
+        unreached    refused: LeaseLost
+    "#]],
+    );
+    check(
+        "fallback: lease old/unreached unreached-final lease nack lease unreached lease unreached",
+        expect![[r#"
+        lease        leased@a lease 1 spent 0 due 60s [leased]
+        old/unreached refused: LeaseLost
+        unreached-final pending@b lease 1 spent 0 due 86400s [not_taken, rerouted, offer b, exhausted a, dropped a]
+        lease        leased@b lease 2 spent 0 due 60s [leased]
+        nack         pending@b lease 2 spent 1 due 86400s [nacked, offer b]
+        lease        leased@b lease 3 spent 1 due 60s [leased]
+        unreached    pending@b lease 3 spent 2 due 86400s [not_taken, offer b, dropped b]
+        lease        leased@b lease 4 spent 2 due 60s [leased]
+        unreached    parked@b lease 4 spent 3 due - [not_taken, parked, ended, dropped b]
     "#]],
     );
 }
