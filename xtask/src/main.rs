@@ -3,11 +3,13 @@
 mod bench;
 mod command;
 mod dashboard;
+mod mcp_clients;
 mod peers;
 mod python;
 mod schemathesis;
 mod sdk;
 mod serve;
+mod server;
 mod suites;
 
 use std::process::ExitCode;

@@ -1,11 +1,14 @@
 //! The binary: the command line, the settings, and the one place that picks the parts.
 
+mod bridge;
 mod cli;
 mod command;
 mod config;
 mod house;
 mod housekeeping;
+mod limits;
 mod logging;
+mod place;
 mod terminal;
 
 use std::process::ExitCode;

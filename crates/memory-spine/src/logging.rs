@@ -1,18 +1,35 @@
-//! The log, on standard error: lines for people or lines of JSON.
+//! The log: lines for people or lines of JSON.
 
 use std::io::IsTerminal;
+use std::sync::Mutex;
 
 use tracing_subscriber::fmt;
+use tracing_subscriber::fmt::MakeWriter;
 
 use crate::config::{Config, LogFormat};
+use crate::place::BoundedLog;
 
-/// From now on, what happens is written down.
+/// From now on, what happens is written down on standard error.
 pub fn start(config: &Config) {
+    begin(config, std::io::stderr().is_terminal(), std::io::stderr);
+}
+
+/// From now on, what happens is written down in a file of the data folder.
+pub fn start_in_background(config: &Config) -> std::io::Result<()> {
+    begin(config, false, Mutex::new(BoundedLog::open(&config.data)?));
+    std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+    Ok(())
+}
+
+fn begin<W>(config: &Config, is_coloured: bool, writer: W)
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
     let builder = fmt()
         .with_max_level(config.log_level)
         .with_target(false)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
+        .with_ansi(is_coloured)
+        .with_writer(writer);
     match config.log_format {
         LogFormat::Text => builder.init(),
         LogFormat::Json => builder.json().flatten_event(true).init(),

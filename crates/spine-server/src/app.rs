@@ -36,6 +36,8 @@ pub struct Parts {
 
 /// Everything the server has.
 pub struct App {
+    /// A name that no other start of a server has.
+    pub instance: String,
     /// How it is set up.
     pub settings: Settings,
     /// Where everything is kept.
@@ -88,6 +90,7 @@ impl App {
         let (known, thresholds) = (deliveries.clone(), settings.thresholds);
         let health = Health::new(store.clone(), known, entropy.clone(), thresholds);
         Ok(Self {
+            instance: format!("{:032x}", entropy.next()),
             keys,
             rates: Rates::default(),
             quotas: Quotas::new(store.clone()),

@@ -12,6 +12,7 @@ mod metrics;
 #[allow(missing_docs, reason = "each is described by its line in the table of routes")]
 mod operations;
 mod patience;
+mod presence;
 mod problem;
 mod receive;
 mod retention;

@@ -33,6 +33,8 @@ pub struct Settings {
     pub thresholds: Thresholds,
     /// For open requests to finish when the server stops.
     pub stop_time_max: Duration,
+    /// The server ends itself when no connection was open for so long; `None` is never.
+    pub idle_time_max: Option<Duration>,
 }
 
 /// Where certificate and key are, in PEM.
@@ -59,6 +61,7 @@ impl Default for Settings {
             body_time_max: Duration::from_secs(30),
             thresholds: Thresholds::default(),
             stop_time_max: Duration::from_secs(10),
+            idle_time_max: None,
         }
     }
 }

@@ -110,7 +110,7 @@ impl Layers {
     ) -> Result<Self, ConfigError> {
         for (key, text) in flags {
             let value = self.spelled(key, text);
-            self.set(key.to_owned(), value, Source::Flag(format!("--{key}")))?;
+            self.set(key.to_owned(), value, Source::Flag(format!("--{}", key.replace('_', "-"))))?;
         }
         Ok(self)
     }
@@ -160,6 +160,11 @@ impl Layers {
     fn expected(&self, key: &str, what: &str) -> ConfigError {
         let found = self.values.get(key).map_or_else(String::new, |(value, _)| value.to_string());
         self.error(key, &format!("expected {what}, got {found}"))
+    }
+
+    /// Whether nobody has said anything about a setting.
+    pub fn is_default(&self, key: &str) -> bool {
+        matches!(self.values.get(key), Some((_, Source::Default)))
     }
 
     /// A setting that is a text.

@@ -3,12 +3,14 @@
 
 mod layers;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use spine_server::{Settings, TlsFiles};
 use tracing::Level;
+
+use crate::limits::BACKGROUND_IDLE;
 
 pub use layers::{ConfigError, Layers};
 
@@ -50,6 +52,17 @@ impl Config {
     }
 }
 
+impl Config {
+    /// For a server that only programs on this machine look for, by the file in its folder.
+    #[must_use]
+    pub fn in_background(mut self) -> Self {
+        self.server.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        self.server.tls = None;
+        self.server.idle_time_max.get_or_insert(BACKGROUND_IDLE);
+        self
+    }
+}
+
 fn server(layers: &Layers) -> Result<Settings, ConfigError> {
     let rate = layers.whole("limits.key_requests_per_s", 0, u64::from(u32::MAX))?;
     let seconds = |key| layers.whole(key, 1, 86_400).map(Duration::from_secs);
@@ -68,7 +81,14 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
         header_time_max: seconds("limits.header_s")?,
         body_time_max: seconds("limits.body_s")?,
         stop_time_max: seconds("limits.stop_s")?,
+        idle_time_max: idle_time_max(layers)?,
     })
+}
+
+/// Nothing is never.
+fn idle_time_max(layers: &Layers) -> Result<Option<Duration>, ConfigError> {
+    let seconds = layers.whole("idle_exit_s", 0, 86_400)?;
+    Ok((seconds > 0).then(|| Duration::from_secs(seconds)))
 }
 
 fn tls(layers: &Layers) -> Result<Option<TlsFiles>, ConfigError> {
