@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod conformance;
 mod dashboard;
 mod peers;
 mod python;
