@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod conformance;
 mod dashboard;
 mod mcp_clients;
 mod peers;

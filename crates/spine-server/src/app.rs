@@ -17,6 +17,7 @@ use crate::access::keyring::Keyring;
 use crate::access::quota::Quotas;
 use crate::access::rate::Rates;
 use crate::limits::BODIES_BYTES_MAX;
+use crate::mcp::Door;
 use crate::patience::TokioTimer;
 use crate::settings::Settings;
 use crate::wake::Wake;
@@ -64,6 +65,8 @@ pub struct App {
     pub quotas: Quotas,
     /// Who waits for events.
     pub wake: Wake,
+    /// The way in for the Model Context Protocol.
+    pub mcp: Door,
     /// How many bytes of bodies may still be read.
     pub body_bytes: Arc<Semaphore>,
     /// How many requests may still come in.
@@ -96,6 +99,7 @@ impl App {
             quotas: Quotas::new(store.clone()),
             lineages: Lineages::new(store.clone()),
             wake: Wake::new(),
+            mcp: Door::default(),
             body_bytes: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
             requests: Arc::new(Semaphore::new(settings.requests_max)),
             streams: Arc::new(Semaphore::new(settings.streams_max)),
@@ -121,6 +125,7 @@ impl App {
     pub fn stop(&self) {
         self.stopping.send_replace(true);
         self.deliveries.stop_waiting();
+        self.mcp.stop();
     }
 
     /// Done when the server stops: what waits should answer then.

@@ -8,6 +8,7 @@ mod dashboard;
 mod drive;
 mod frame;
 pub mod limits;
+pub mod mcp;
 mod metrics;
 #[allow(missing_docs, reason = "each is described by its line in the table of routes")]
 mod operations;

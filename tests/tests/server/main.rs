@@ -15,5 +15,6 @@ mod happy;
 mod hostile;
 use spine_tests::http;
 mod idempotency;
+mod mcp;
 mod process;
 mod stop;
