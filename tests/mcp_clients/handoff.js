@@ -51,7 +51,7 @@ const sent = await call(lead, "handoff_send", {
   intent: INTENT,
   constraints: { language: "rust" },
 });
-const delivery_id = sent.delivery.id;
+const delivery_id = sent.delivery.delivery_id;
 
 const taken = await call(coder, "handoff_receive", { wait_s: 20 });
 assert.equal(taken.delivery_id, delivery_id, JSON.stringify(taken));
@@ -65,7 +65,7 @@ const done = await call(coder, "handoff_complete", {
 });
 assert.equal(done.state, "done");
 
-const status = JSON.stringify(await call(lead, "handoff_status", { id: delivery_id, wait_s: 20 }));
+const status = JSON.stringify(await call(lead, "handoff_status", { delivery_id, wait_s: 20 }));
 assert.ok(status.includes("120") && status.includes("done"), status);
 await lead.close();
 await coder.close();

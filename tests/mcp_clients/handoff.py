@@ -51,7 +51,7 @@ async def send(lead, coder_name):
         constraints={"language": "rust"},
     )
     assert sent["completeness"] == 1, sent
-    return sent["delivery"]["id"]
+    return sent["delivery"]["delivery_id"]
 
 
 async def work(coder, delivery, tester_name):
@@ -81,7 +81,7 @@ async def handoff(arguments, mode):
         assert (await waiting).structured_content["received"] is False
         delivery = await send(lead, coder_name)
         await work(coder, delivery, tester_name)
-        status = await call(lead, "handoff_status", id=delivery, wait_s=20)
+        status = await call(lead, "handoff_status", delivery_id=delivery, wait_s=20)
         assert "120" in str(status) and "done" in str(status), status
         said = await refused(coder, "handoff_complete", delivery_id=delivery.replace("dlv_0", "dlv_1"), result=1)
         assert "does not exist" in said, said

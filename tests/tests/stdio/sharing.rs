@@ -71,7 +71,7 @@ fn nothing_is_lost_without_sessions() {
 fn hand_off(folder: &Folder, lead: &mut Host, target: &str) -> String {
     let sent = lead.call("handoff_send", json!({"target_agent": target, "task_summary": "Write the client.", "intent": "Build me a client.", "constraints": {"language": "rust"}}));
     assert!(folder.address().is_some());
-    sent["delivery"]["id"].as_str().unwrap().to_owned()
+    sent["delivery"]["delivery_id"].as_str().unwrap().to_owned()
 }
 
 /// The work was taken and the taker's program killed: its next session finds it in its hands and finishes it.
@@ -92,7 +92,7 @@ fn work_in_the_hands_of_a_killed_host_is_finished_by_its_next_session() {
             json!({"delivery_id": id, "lease": work["lease"], "result": {"lines": 7}}),
         );
         assert_eq!(done["state"], "done", "{done}");
-        let status = lead.call("handoff_status", json!({"id": id}));
+        let status = lead.call("handoff_status", json!({"delivery_id": id}));
         assert!(status.to_string().contains("\"lines\":7"), "{status}");
     }
 }
@@ -177,4 +177,26 @@ fn eventually_notice(host: &mut Host, method: &str) {
         host.ask("tools/list", json!({}));
         host.notices.iter().any(|notice| notice["method"] == method)
     });
+}
+
+/// Each call has one key for all tries. A tool that takes several steps once used it for two different requests, and
+/// the second was refused as a conflict.
+#[test]
+fn tools_of_several_steps_do_them_all_under_one_key() {
+    let folder = Folder::new();
+    let mut lead = Host::start(&folder, "lead");
+    hand_off(&folder, &mut lead, "coder");
+    let mut coder = Host::start(&folder, "coder");
+    coder.call("handoff_receive", json!({"wait_s": 10}));
+    // In its hands: the lease is renewed, then the work is handed on.
+    let sent =
+        coder.call("handoff_send", json!({"target_agent": "tester", "task_summary": "Test it."}));
+    assert_eq!(sent["hop"], 2, "{sent}");
+    // Made, then published.
+    let task =
+        json!({"channel": "reviews", "receivers": ["ann", "bob"], "task_summary": "Review it."});
+    let published = coder.call("handoff_publish", task);
+    assert!(published.to_string().contains("ann"), "{published}");
+    let taken = Host::start(&folder, "bob").call("handoff_receive", json!({"wait_s": 10}));
+    assert!(taken["text"].as_str().unwrap().contains("Build me a client."), "{taken}");
 }

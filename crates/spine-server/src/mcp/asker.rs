@@ -10,6 +10,7 @@ use spine_protocol::AgentName;
 use super::sessions::SESSION_HEADER;
 use crate::App;
 use crate::access::{AGENT_HEADER, Pass};
+use crate::operations::handoffs::of_many;
 use crate::problem::{Problem, ProblemKind};
 use crate::route::Call;
 
@@ -67,6 +68,11 @@ impl Asker {
             self.headers.insert(HeaderName::from_static(name), value);
         }
         self
+    }
+
+    /// The same asker, at one of several steps of a tool: each has a key of its own, made from the one that was sent.
+    pub fn at_step(&self, nth: usize) -> Result<Self, Problem> {
+        Ok(Self { pass: of_many(&self.pass, nth)?, ..self.clone() })
     }
 
     /// The agent that asks.

@@ -243,7 +243,8 @@ pub async fn publish(asker: Asker, input: PublishIn) -> Result<PublishedOut, Pro
     let (constraints, memory_refs) = (input.constraints, input.memory_refs);
     let task = Task { constraints, memory_refs, more, ..task };
     let body = HandoffBody { parent: input.parent, ..task.into_body()? };
-    let made = envelopes::make(asker.call((), (), EnvelopeBody::Assemble(Box::new(body)))).await?;
+    let body = EnvelopeBody::Assemble(Box::new(body));
+    let made = envelopes::make(asker.at_step(0)?.call((), (), body)).await?;
     let envelope_id = made.0.into_value().id;
     let body = PublishBody { envelope_id, receivers: input.receivers, join, send: None };
     Ok(channels::publish(asker.call(path, (), body)).await?.0.into_value().into())
