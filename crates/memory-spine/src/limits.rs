@@ -30,7 +30,7 @@ pub const ADDRESS_BYTES_MAX: u64 = 4 * 1024;
 /// For a server to say that it is there.
 pub const PROBE_TIME_MAX: Duration = Duration::from_secs(2);
 /// For a server to be found or started.
-pub const START_TIME_MAX: Duration = Duration::from_secs(20);
+pub const START_TIME_MAX: Duration = Duration::from_secs(30);
 /// Between two looks for a server that is starting.
 pub const START_POLL: Duration = Duration::from_millis(20);
 /// Before another start, when somebody else had the data open.
