@@ -3,8 +3,12 @@
 use std::io::IsTerminal;
 use std::sync::Mutex;
 
+use tracing::Metadata;
+use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::fmt;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{Config, LogFormat};
 use crate::place::BoundedLog;
@@ -31,7 +35,12 @@ where
         .with_ansi(is_coloured)
         .with_writer(writer);
     match config.log_format {
-        LogFormat::Text => builder.init(),
-        LogFormat::Json => builder.json().flatten_event(true).init(),
+        LogFormat::Text => builder.finish().with(discreet()).init(),
+        LogFormat::Json => builder.json().flatten_event(true).finish().with(discreet()).init(),
     }
+}
+
+/// The library that speaks the Model Context Protocol writes whole messages down: they hold texts.
+fn discreet() -> FilterFn {
+    FilterFn::new(|of: &Metadata<'_>| !of.target().starts_with("rmcp"))
 }

@@ -52,7 +52,10 @@ impl Asker {
             headers.insert(TRACEPARENT, trace.clone());
         }
         let session = session.map(str::to_owned);
-        Ok(Self { app: app.clone(), pass: pass.clone(), session, headers })
+        let (app, mut pass) = (app.clone(), pass.clone());
+        // A tool may take several steps: one key cannot stand for each of them.
+        pass.caller.idempotency_key = None;
+        Ok(Self { app, pass, session, headers })
     }
 
     /// The call of an operation, as its route would make it.

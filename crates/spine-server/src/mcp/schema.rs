@@ -10,50 +10,75 @@ const LEFT_OUT: &[&str] = &["$schema", "title", "format", "pattern", "examples",
 
 /// Of what a tool takes.
 pub fn input<T: JsonSchema>() -> Map<String, Value> {
-    slim_of::<T>(SchemaSettings::draft2020_12().for_deserialize())
+    slim_of::<T>(SchemaSettings::draft2020_12().for_deserialize(), is_for_writing)
 }
 
-/// Of what a tool answers.
+/// Of what a tool answers: its fields are named so that they need no further word.
 pub fn output<T: JsonSchema>() -> Map<String, Value> {
-    slim_of::<T>(SchemaSettings::draft2020_12().for_serialize())
+    slim_of::<T>(SchemaSettings::draft2020_12().for_serialize(), |_| false)
 }
 
-fn slim_of<T: JsonSchema>(mut settings: SchemaSettings) -> Map<String, Value> {
+/// Types of ids and names describe how they are written: an error says that better.
+fn is_for_writing(description: &str) -> bool {
+    !(description.starts_with("a ") || description.starts_with("an "))
+}
+
+/// Which descriptions stay.
+type Worth = fn(&str) -> bool;
+
+fn slim_of<T: JsonSchema>(mut settings: SchemaSettings, worth: Worth) -> Map<String, Value> {
     settings.inline_subschemas = true;
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(members) = schema.as_object_mut() {
         // The tool's own description stands beside it.
         members.remove("description");
     }
-    slim(&mut schema);
+    slim(&mut schema, worth);
     match schema {
         Value::Object(members) => members,
         _ => Map::new(),
     }
 }
 
-fn slim(schema: &mut Value) {
+fn slim(schema: &mut Value, worth: Worth) {
     let Some(members) = schema.as_object_mut() else { return };
     members.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
-    members.retain(|name, value| name != "default" || !is_empty(value));
+    members.retain(|name, value| says_something(name, value, worth));
     one_type(members);
     words(members);
     for (name, part) in members.iter_mut() {
         match (name.as_str(), part) {
-            ("properties", Value::Object(fields)) => fields.values_mut().for_each(slim),
-            ("anyOf" | "oneOf" | "allOf", Value::Array(parts)) => parts.iter_mut().for_each(slim),
-            ("items" | "additionalProperties", part) => slim(part),
+            ("properties", Value::Object(fields)) => {
+                fields.values_mut().for_each(|field| slim(field, worth))
+            }
+            ("anyOf" | "oneOf" | "allOf", Value::Array(parts)) => {
+                parts.iter_mut().for_each(|part| slim(part, worth))
+            }
+            ("items" | "additionalProperties", part) => slim(part, worth),
             _ => {}
         }
     }
 }
 
+/// Whether a keyword tells more than its absence would.
+fn says_something(name: &str, value: &Value, worth: Worth) -> bool {
+    match name {
+        "default" => !is_empty(value),
+        "minimum" => value != &json!(0) && value != &json!(0.0),
+        "additionalProperties" => value != &json!(true),
+        "description" => value.as_str().is_some_and(worth),
+        _ => true,
+    }
+}
+
 fn is_empty(value: &Value) -> bool {
     match value {
-        Value::Null => true,
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),
-        _ => false,
+        Value::Bool(true) => false,
     }
 }
 

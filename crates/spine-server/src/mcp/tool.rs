@@ -132,36 +132,3 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 pub fn describe(name: &str) -> Option<Described> {
     find(name).map(|tool| tool.described.clone())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mcp::fit::tokens_of;
-
-    /// What every conversation pays for.
-    const TOKENS_MAX: u32 = 6_000;
-
-    #[test]
-    fn tools_are_cheap_to_have() {
-        let described = serde_json::to_value(described_tools()).unwrap();
-        let of = |tool: &Value| format!("{:>5} {}\n", tokens_of(tool), tool["name"]);
-        let each: String = described.as_array().unwrap().iter().map(of).collect();
-        let tokens = tokens_of(&described);
-        println!("{each}{tokens:>5} in all");
-        assert!(tokens < TOKENS_MAX, "{tokens} tokens are too many\n{each}");
-    }
-
-    #[test]
-    fn tools_say_what_they_are() {
-        for tool in described_tools() {
-            let name = tool.name.to_string();
-            assert!(name.starts_with("memory_") || name.starts_with("handoff_"), "{name}");
-            assert!(tool.description.is_some_and(|says| says.len() > 10), "{name}");
-            assert_eq!(tool.input_schema["type"], "object", "{name}");
-            assert_eq!(tool.input_schema["additionalProperties"], false, "{name} is strict");
-            assert_eq!(tool.output_schema.unwrap()["type"], "object", "{name}");
-            let hints = tool.annotations.unwrap();
-            assert_eq!(hints.read_only_hint == Some(true), find(&name).unwrap().need == Need::Read);
-        }
-    }
-}

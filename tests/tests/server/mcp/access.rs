@@ -85,10 +85,8 @@ fn ids_of_another_workspace_lead_to_nothing() {
             format!("spine://envelopes/{}", sent["delivery"]["envelope_id"].as_str().unwrap()),
         ] {
             let reply = away.reply("resources/read", json!({"uri": uri}));
-            assert!(
-                reply["error"]["message"].as_str().unwrap().contains("does not exist"),
-                "{reply}"
-            );
+            let problem = &reply["error"]["data"]["problem"]["type"];
+            assert_eq!(problem, "/errors/not-found", "{reply}");
         }
     }
 }

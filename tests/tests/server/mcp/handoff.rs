@@ -167,7 +167,7 @@ fn what_failed_is_reviewed() {
         let review = |id: &Value, action: &str, more: Value| {
             let mut input = json!({"delivery_id": id, "action": action});
             input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            analyst.tool("handoff_review", input)["delivery"]["state"].clone()
+            analyst.tool("handoff_review", input)["state"].clone()
         };
         let [one, two] = [&parked[0]["delivery_id"], &parked[1]["delivery_id"]];
         assert_eq!(review(one, "requeue", json!({"target": "tester"})), "pending");
@@ -229,4 +229,21 @@ fn a_call_that_is_cancelled_takes_nothing() {
     let seen = json!({"delivery_id": sent["delivery"]["delivery_id"]});
     let seen = coder.tool("handoff_status", seen);
     assert_eq!(seen["deliveries"][0]["state"], "pending", "nobody waits any more");
+}
+
+/// A call that waits says so, and gives what comes.
+#[test]
+fn a_call_that_waits_says_so() {
+    in_both(|server, revision| {
+        let (analyst, coder) =
+            (Host::of(server, revision, "analyst"), Host::of(server, revision, "coder"));
+        let wait = json!({
+            "name": "handoff_receive", "arguments": {"wait_s": 45}, "_meta": {"progressToken": "p-1"},
+        });
+        let mut waiting = coder.stream("tools/call", wait);
+        assert!(waiting.until("notifications/progress").contains("p-1"));
+        let sent = send(&analyst);
+        let id = sent["delivery"]["delivery_id"].as_str().unwrap();
+        assert!(waiting.until("\"result\"").contains(id));
+    });
 }

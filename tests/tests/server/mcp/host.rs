@@ -1,6 +1,9 @@
 //! The smallest MCP host: one request a message, so that a test says exactly what is sent.
 
 use std::cell::Cell;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -70,7 +73,19 @@ impl<'a> Host<'a> {
     }
 
     /// Sends one message.
-    pub fn post(&self, method: &str, mut params: Value, is_request: bool) -> Answer {
+    pub fn post(&self, method: &str, params: Value, is_request: bool) -> Answer {
+        let (headers, message) = self.written(method, params, is_request);
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.server.send("POST", "/mcp", &headers, &message.to_string())
+    }
+
+    fn written(
+        &self,
+        method: &str,
+        mut params: Value,
+        is_request: bool,
+    ) -> (Vec<(String, String)>, Value) {
         let mut headers: Vec<(String, String)> = self.headers.clone();
         headers.push((ACCEPT.0.to_owned(), ACCEPT.1.to_owned()));
         headers.push(("mcp-protocol-version".to_owned(), self.revision.to_owned()));
@@ -78,19 +93,32 @@ impl<'a> Host<'a> {
             headers.push(("mcp-method".to_owned(), method.to_owned()));
             let name = params.get("name").or(params.get("uri")).and_then(Value::as_str);
             headers.extend(name.map(|name| ("mcp-name".to_owned(), name.to_owned())));
-            params["_meta"] = json!({
+            let meta = json!({
                 "io.modelcontextprotocol/protocolVersion": STATELESS,
                 "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
                 "io.modelcontextprotocol/clientCapabilities": {},
             });
+            let said = params.as_object_mut().unwrap().entry("_meta").or_insert(json!({}));
+            said.as_object_mut().unwrap().extend(meta.as_object().unwrap().clone());
         }
         let mut message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         if is_request {
             message["id"] = self.next_id.replace(self.next_id.get() + 1).into();
         }
-        let headers: Vec<(&str, &str)> =
-            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        self.server.send("POST", "/mcp", &headers, &message.to_string())
+        (headers, message)
+    }
+
+    /// Sends a request whose answer is read as it comes.
+    pub fn stream(&self, method: &str, params: Value) -> Stream {
+        let (headers, message) = self.written(method, params, true);
+        Stream::open(&self.server.address, "POST", &headers, &message.to_string())
+    }
+
+    /// What the session is told of its own accord.
+    pub fn listen(&self) -> Stream {
+        let mut headers = self.headers.clone();
+        headers.push(("accept".to_owned(), "text/event-stream".to_owned()));
+        Stream::open(&self.server.address, "GET", &headers, "")
     }
 
     /// Sends a request, and gives the message that answers it.
@@ -135,4 +163,33 @@ pub fn reply_of(answer: &Answer) -> Value {
     let messages = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
     let replies = messages.filter(|message| message.get("id").is_some());
     replies.last().unwrap_or_else(|| panic!("no reply: {answer:?} {text}"))
+}
+
+/// An answer that is read line by line.
+pub struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    fn open(address: &str, method: &str, headers: &[(String, String)], body: &str) -> Self {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let mut head = format!(
+            "{method} /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        );
+        headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+        stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    /// The line that has this in it.
+    pub fn until(&mut self, text: &str) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.0.read_line(&mut line);
+            assert!(read.is_ok_and(|bytes| bytes > 0), "the stream ended before {text:?}");
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
 }

@@ -5,7 +5,8 @@ mod handoff;
 mod host;
 mod resources;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use spine_protocol::{TokenizerName, count};
 
 use crate::process::Server;
 use host::{Host, STATELESS, WITH_SESSIONS};
@@ -34,6 +35,55 @@ fn a_server_says_what_it_is() {
         }
         assert_eq!(tools.get("resultType").is_some(), revision == STATELESS, "{revision}");
     });
+}
+
+/// What every conversation pays for.
+const TOOLS_TOKENS_MAX: u32 = 6_000;
+
+#[test]
+fn tools_are_cheap_to_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let tools = Host::of(&server, STATELESS, "coder").ask("tools/list", json!({}));
+    let tokens = |value: &Value| count(&TokenizerName::O200kBase, &value.to_string()).unwrap();
+    let of = |tool: &Value| format!("{:>5} {}\n", tokens(tool), tool["name"]);
+    let each: String = tools["tools"].as_array().unwrap().iter().map(of).collect();
+    let all = tokens(&tools["tools"]);
+    println!("{each}{all:>5} in all");
+    assert!(all < TOOLS_TOKENS_MAX, "{all} tokens are too many\n{each}");
+}
+
+#[test]
+fn tools_are_strict_and_say_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let tools = Host::of(&server, STATELESS, "coder").ask("tools/list", json!({}));
+    let reading: Vec<&str> = tools["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|tool| tool["annotations"]["readOnlyHint"] == true)
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "memory_search",
+        "memory_get",
+        "handoff_status",
+        "handoff_trace",
+        "handoff_health",
+        "handoff_parked",
+    ];
+    assert_eq!(reading, expected);
+    for tool in tools["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        assert!(name.starts_with("memory_") || name.starts_with("handoff_"), "{name}");
+        assert!(tool["description"].as_str().unwrap().len() > 10, "{name}");
+        for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
+            assert_eq!(schema["type"], "object", "{name}");
+            assert_eq!(schema["additionalProperties"], false, "{name} is strict");
+            assert!(!schema.to_string().contains("$ref"), "{name} is read in one piece");
+        }
+    }
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::host::Host;
+use super::host::{Host, STATELESS, WITH_SESSIONS};
 use super::in_both;
+use crate::process::Server;
 
 #[test]
 fn resources_are_listed_completed_and_read() {
@@ -70,4 +71,41 @@ fn prompts_lead_into_a_handoff_and_out_of_one() {
         assert_eq!(names["prompts"].as_array().unwrap().len(), 2);
         assert!(coder.reply("prompts/get", json!({"name": "sing"}))["error"].is_object());
     });
+}
+
+const INBOX: &str = "spine://agents/coder/inbox";
+
+fn send(host: &Host) {
+    host.tool("handoff_send", json!({"target_agent": "coder", "task_summary": "Write it."}));
+}
+
+#[test]
+fn a_session_is_told_of_what_it_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let (analyst, coder) =
+        (Host::of(&server, STATELESS, "analyst"), Host::of(&server, WITH_SESSIONS, "coder"));
+    let mut told = coder.listen();
+    told.until("200 OK");
+    coder.ask("resources/subscribe", json!({"uri": INBOX}));
+    send(&analyst);
+    assert!(told.until("notifications/resources/updated").contains(INBOX));
+    coder.ask("resources/unsubscribe", json!({"uri": INBOX}));
+    let unknown = coder.reply("resources/subscribe", json!({"uri": "file:///etc/passwd"}));
+    assert!(unknown["error"].is_object(), "{unknown}");
+}
+
+#[test]
+fn a_subscription_is_told_of_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let (analyst, coder) =
+        (Host::of(&server, STATELESS, "analyst"), Host::of(&server, STATELESS, "coder"));
+    let wanted = json!({"resourcesListChanged": true, "resourceSubscriptions": [INBOX]});
+    let mut told = coder.stream("subscriptions/listen", json!({"notifications": wanted}));
+    told.until("notifications/subscriptions/acknowledged");
+    send(&analyst);
+    assert!(told.until("notifications/resources/updated").contains(INBOX));
+    analyst.tool("memory_store", json!({"content": "something new"}));
+    told.until("notifications/resources/list_changed");
 }

@@ -31,6 +31,22 @@ pub struct Card {
     pub result: Option<Value>,
 }
 
+/// Which delivery, and whose.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slip {
+    pub delivery_id: DeliveryId,
+    pub envelope_id: EnvelopeId,
+    pub agent: AgentName,
+}
+
+impl From<DeliveryDocument> for Slip {
+    fn from(delivery: DeliveryDocument) -> Self {
+        let DeliveryDocument { id, envelope_id, agent, .. } = delivery;
+        Self { delivery_id: id, envelope_id, agent }
+    }
+}
+
 impl From<DeliveryDocument> for Card {
     fn from(delivery: DeliveryDocument) -> Self {
         let reason = reason(&delivery);
@@ -51,8 +67,12 @@ impl From<DeliveryDocument> for Card {
 
 fn reason(delivery: &DeliveryDocument) -> Option<String> {
     let ended = delivery.ending.as_ref().and_then(|ending| ending.reason.clone());
-    let parked = || (delivery.state == StateWord::Parked).then(|| delivery.parked.last()).flatten();
-    let parked = || parked().map(|parked| format!("{}: {}", parked.cause, parked.reason));
-    let tried = || delivery.attempts.last().and_then(|attempt| attempt.reason.clone());
-    ended.or_else(parked).or_else(tried)
+    let tried = delivery.attempts.last().and_then(|attempt| attempt.reason.clone());
+    let parked = delivery.parked.last().filter(|_| delivery.state == StateWord::Parked);
+    let parked = parked.map(|parked| format!("{}: {}", parked.cause, parked.reason));
+    match (ended, parked, tried) {
+        (Some(ended), ..) => Some(ended),
+        (None, Some(parked), Some(tried)) => Some(format!("{parked}; the last said: {tried}")),
+        (None, parked, tried) => parked.or(tried),
+    }
 }

@@ -11,7 +11,7 @@ use crate::limits::MCP_ROWS_MAX;
 use crate::mcp::asker::Asker;
 use crate::operations::parked;
 use crate::problem::{Problem, ProblemKind};
-use crate::wire::delivery::{DeliveryDocument, DeliveryPath};
+use crate::wire::delivery::{DeliveryDocument, DeliveryPath, StateWord};
 use crate::wire::parked::{DiscardBody, ParkedListQuery, RequeueBody, ResolveBody};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -78,7 +78,8 @@ fn missing<T>(given: Option<T>, field: &str, action: &str) -> Result<T, Problem>
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewedOut {
-    delivery: Card,
+    delivery_id: DeliveryId,
+    state: StateWord,
 }
 
 pub async fn review(asker: Asker, input: ReviewIn) -> Result<ReviewedOut, Problem> {
@@ -102,5 +103,5 @@ pub async fn review(asker: Asker, input: ReviewIn) -> Result<ReviewedOut, Proble
             parked::discard(asker.call(path, (), body)).await?.into_value()
         }
     };
-    Ok(ReviewedOut { delivery: delivery.into() })
+    Ok(ReviewedOut { delivery_id: delivery.id, state: delivery.state })
 }

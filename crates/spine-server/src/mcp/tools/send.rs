@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use spine_protocol::{AgentName, DeliveryId, EnvelopeId, MemoryId, Priority, PublicationId};
 use spine_store::RecordName;
 
-use super::card::Card;
+use super::card::{Card, Slip};
 use super::task::{NextIn, StateIn, Task};
 use super::wait;
 use crate::access::DELIVERY_HEADER;
@@ -209,7 +209,7 @@ pub struct PublishedOut {
     publication_id: PublicationId,
     /// Nothing more is to come.
     settled: bool,
-    deliveries: Vec<Card>,
+    deliveries: Vec<Slip>,
     /// What the join was sent as.
     #[serde(skip_serializing_if = "Option::is_none")]
     joined: Option<DeliveryId>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spine_protocol::DeliveryId;
 
-use super::card::Card;
+use super::card::Slip;
 use super::task::NextIn;
 use crate::mcp::asker::Asker;
 use crate::mcp::held::lease_of;
@@ -20,14 +20,11 @@ use crate::wire::receive::{AckBody, LeaseToken, NackBody, ProgressBody, RejectBo
 #[serde(deny_unknown_fields)]
 pub struct SettledOut {
     state: StateWord,
-    /// The delivery that the work went on in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<Card>,
 }
 
 impl From<DeliveryDocument> for SettledOut {
     fn from(delivery: DeliveryDocument) -> Self {
-        Self { state: delivery.state, next: None }
+        Self { state: delivery.state }
     }
 }
 
@@ -67,13 +64,22 @@ pub struct CompleteIn {
     next: Option<NextIn>,
 }
 
-pub async fn complete(asker: Asker, input: CompleteIn) -> Settled {
+/// It is done, and went on.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DoneOut {
+    state: StateWord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Slip>,
+}
+
+pub async fn complete(asker: Asker, input: CompleteIn) -> Result<DoneOut, Problem> {
     let CompleteIn { delivery_id: id, lease, result, action, why, next } = input;
     let next = next.map(NextIn::into_body).transpose()?.map(Box::new);
     let lease = lease_of(&asker, id, lease).await?;
     let body = AckBody { lease, result, action, why, next };
     let done = settle::ack(asker.call(DeliveryPath { id }, (), body)).await?.into_value();
-    Ok(SettledOut { next: done.next.map(Into::into), ..done.delivery.into() })
+    Ok(DoneOut { state: done.delivery.state, next: done.next.map(Into::into) })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
