@@ -2,13 +2,16 @@
 
 mod bench;
 mod command;
+mod conformance;
 mod dashboard;
+mod mcp_clients;
 mod peers;
 mod prometheus;
 mod python;
 mod schemathesis;
 mod sdk;
 mod serve;
+mod server;
 mod suites;
 
 use std::process::ExitCode;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::command::{
     Failure, cargo, ensure_installed, metadata, run as run_command, target_folder, workspace,
 };
-use crate::{dashboard, prometheus, python, schemathesis, sdk};
+use crate::{conformance, dashboard, mcp_clients, prometheus, python, schemathesis, sdk};
 
 /// How large the numbers are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,8 @@ const SUITES: &[Suite] = &[
     ("rust", rust),
     ("description of the API", schemathesis::run_suite),
     ("prometheus", prometheus::suite),
+    ("mcp conformance", conformance::suite),
+    ("mcp clients", mcp_clients::suite),
     ("browser", dashboard::browser_suite),
     ("independent digests", digests),
     ("independent token counts", token_counts),

@@ -1,13 +1,16 @@
 //! The binary: the command line, the settings, and the one place that picks the parts.
 
+mod bridge;
 mod cli;
 mod command;
 mod config;
 mod erasures;
 mod house;
 mod housekeeping;
+mod limits;
 mod logging;
 mod outbound;
+mod place;
 mod telemetry;
 mod terminal;
 

@@ -39,6 +39,13 @@ impl Ask {
         }
     }
 
+    /// Whether the server is there: beside the API, and asked once.
+    pub(crate) fn alive() -> Self {
+        let mut ask = Self::new(Method::GET, &[]).once();
+        ask.path = "/healthz".to_owned();
+        ask
+    }
+
     /// To read.
     pub fn get(parts: &[&str]) -> Self {
         Self::new(Method::GET, parts)

@@ -12,6 +12,7 @@ use crate::error::{ClientError, Problem};
 use crate::limits::{BACKOFF_FIRST, BACKOFF_MAX, TRIES_MAX};
 use crate::options::ClientOptions;
 use crate::transport::{Lost, Transport};
+use crate::types::Alive;
 
 /// A client. Clones share their connections.
 #[derive(Debug, Clone)]
@@ -48,6 +49,11 @@ impl Client {
     /// Where the server is, and who asks.
     pub fn options(&self) -> &ClientOptions {
         &self.options
+    }
+
+    /// Whether the server is there, and which start of it.
+    pub async fn alive(&self) -> Result<Alive, ClientError> {
+        self.ask(Ask::alive()).await
     }
 
     /// Asks, and reads the answer.

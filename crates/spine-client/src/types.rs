@@ -57,6 +57,16 @@ pub struct Sent {
     pub delivery: Delivery,
 }
 
+/// A server that is there.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Alive {
+    /// Its version.
+    pub version: String,
+    /// A name that no other start of a server has.
+    #[serde(default)]
+    pub instance: String,
+}
+
 /// Where a delivery stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -16,6 +16,7 @@ use crate::access::keyring::Keyring;
 use crate::access::quota::Quotas;
 use crate::access::rate::Rates;
 use crate::limits::BODIES_BYTES_MAX;
+use crate::mcp::Door;
 use crate::patience::TokioTimer;
 use crate::push::Pusher;
 use crate::searches::Searches;
@@ -42,6 +43,8 @@ pub struct Parts {
 
 /// Everything the server has.
 pub struct App {
+    /// A name that no other start of a server has.
+    pub instance: String,
     /// How it is set up.
     pub settings: Settings,
     /// Where everything is kept.
@@ -76,6 +79,8 @@ pub struct App {
     pub quotas: Quotas,
     /// Who waits for events.
     pub wake: Wake,
+    /// The way in for the Model Context Protocol.
+    pub mcp: Door,
     /// How many bytes of bodies may still be read.
     pub body_bytes: Arc<Semaphore>,
     /// How many requests may still come in.
@@ -102,11 +107,13 @@ impl App {
         let (known, thresholds) = (deliveries.clone(), settings.thresholds);
         let health = Health::new(store.clone(), known, entropy.clone(), thresholds);
         Ok(Self {
+            instance: format!("{:032x}", entropy.next()),
             keys,
             rates: Rates::default(),
             quotas: Quotas::new(store.clone()),
             lineages: Lineages::new(store.clone()),
             wake: Wake::new(),
+            mcp: Door::default(),
             body_bytes: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
             requests: Arc::new(Semaphore::new(settings.requests_max)),
             streams: Arc::new(Semaphore::new(settings.streams_max)),
@@ -136,6 +143,7 @@ impl App {
     pub fn stop(&self) {
         self.stopping.send_replace(true);
         self.deliveries.stop_waiting();
+        self.mcp.stop();
     }
 
     /// Whether the server stops: nothing new is begun.

@@ -8,10 +8,12 @@ mod dashboard;
 mod drive;
 mod frame;
 pub mod limits;
+pub mod mcp;
 pub mod metrics;
 #[allow(missing_docs, reason = "each is described by its line in the table of routes")]
 mod operations;
 mod patience;
+mod presence;
 mod problem;
 mod push;
 mod receive;

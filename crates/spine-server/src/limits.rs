@@ -82,3 +82,27 @@ pub const QUOTA_RETRY_AFTER_S: u64 = 60;
 pub const KEY_GRACE_DEFAULT: Duration = Duration::from_secs(60 * 60);
 /// Between two times that old lineages are looked for.
 pub const RETENTION_ROUND: Duration = Duration::from_secs(600);
+/// How long an MCP call waits: hosts cut calls at about a minute.
+pub const MCP_WAIT_MAX: Duration = Duration::from_secs(45);
+/// The lease of a delivery that was received over MCP; any call that names the delivery renews it.
+pub const MCP_LEASE: Duration = Duration::from_secs(60 * 60);
+/// A result of an MCP tool, counted as `o200k_base`. A handoff's own text has its own budget beside it.
+pub const MCP_RESULT_TOKENS_MAX: u32 = 8_000;
+/// Memories of one MCP call.
+pub const MCP_MEMORIES_MAX: usize = 20;
+/// Rows of a list that an MCP tool answers.
+pub const MCP_ROWS_MAX: usize = 50;
+/// Deliveries in one agent's hands that are looked at.
+pub const MCP_HELD_MAX: usize = 100;
+/// Between two notes that a blocking MCP call still waits.
+pub const MCP_PROGRESS_PAUSE: Duration = Duration::from_secs(5);
+/// MCP sessions that are open at once; the one that was quiet longest makes room.
+pub const MCP_SESSIONS_MAX: usize = 1_000;
+/// How long an MCP session is kept that nobody uses.
+pub const MCP_SESSION_IDLE_MAX: Duration = Duration::from_secs(12 * 60 * 60);
+/// Resources that one MCP session or subscription follows.
+pub const MCP_SUBSCRIPTIONS_MAX: usize = 32;
+/// Values that a completion offers.
+pub const MCP_COMPLETIONS_MAX: usize = 100;
+/// Rows that a completion looks through.
+pub const MCP_COMPLETION_ROWS: usize = 500;

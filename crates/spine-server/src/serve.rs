@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::App;
 use crate::drive::{drive, run_due};
 use crate::limits::{ACCEPT_PAUSE, HEADERS_BYTES_MAX, HTTP2_STREAMS_MAX, TLS_HANDSHAKE_MAX};
+use crate::presence::{Guest, Presence};
 use crate::push::push_deliveries;
 use crate::retention::prune_lineages;
 use crate::router::router;
@@ -79,15 +80,16 @@ impl Server {
         let Self { app, listener, tls } = self;
         let settings = &app.settings;
         let connections = Arc::new(Semaphore::new(settings.connections_max));
-        let open = GracefulShutdown::new();
+        let (open, presence) = (GracefulShutdown::new(), Presence::default());
         let service = router(app.clone());
         let driving = tokio::spawn(drive(app.clone()));
         let watching = tokio::spawn(watch(app.clone()));
         let pushing = tokio::spawn(push_deliveries(app.clone()));
         let pruning = tokio::spawn(prune_lineages(app.clone()));
         tokio::select! {
-            () = accept(&listener, tls.as_ref(), &connections, &open, &service, settings) => {}
+            () = accept(&listener, tls.as_ref(), &connections, &open, &presence, &service, settings) => {}
             () = stop => {}
+            () = presence.deserted(settings.idle_time_max) => tracing::info!("nobody is there: stopping"),
         }
         drop(listener);
         app.stop();
@@ -112,6 +114,7 @@ async fn accept(
     tls: Option<&TlsAcceptor>,
     connections: &Arc<Semaphore>,
     open: &GracefulShutdown,
+    presence: &Presence,
     service: &Router,
     settings: &Settings,
 ) {
@@ -125,9 +128,13 @@ async fn accept(
                 continue;
             }
         };
-        let (tls, watcher) = (tls.cloned(), open.watcher());
-        let connection =
-            Connection { service: service.clone(), settings: settings.clone(), watcher };
+        let (tls, watcher, guest) = (tls.cloned(), open.watcher(), presence.enter());
+        let connection = Connection {
+            service: service.clone(),
+            settings: settings.clone(),
+            watcher,
+            _guest: guest,
+        };
         tokio::spawn(async move {
             connection.serve(stream, tls).await;
             drop(place);
@@ -139,6 +146,7 @@ struct Connection {
     service: Router,
     settings: Settings,
     watcher: Watcher,
+    _guest: Guest,
 }
 
 impl Connection {

@@ -44,6 +44,8 @@ pub struct Settings {
     pub idempotency_kept: Duration,
     /// For open requests to finish when the server stops.
     pub stop_time_max: Duration,
+    /// The server ends itself when no connection was open for so long; `None` is never.
+    pub idle_time_max: Option<Duration>,
 }
 
 /// Where certificate and key are, in PEM.
@@ -74,6 +76,7 @@ impl Default for Settings {
             retention: Retention::default(),
             idempotency_kept: IDEMPOTENCY_KEPT,
             stop_time_max: Duration::from_secs(10),
+            idle_time_max: None,
         }
     }
 }

@@ -26,6 +26,8 @@ const COMMANDS: &[&[&str]] = &[
     &["export"],
     &["import"],
     &["bench", "load"],
+    &["mcp"],
+    &["inbox"],
     &["completions"],
 ];
 

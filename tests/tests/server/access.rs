@@ -8,7 +8,7 @@ use spine_server::{Route, routes};
 use crate::process::{Server, program};
 
 /// Makes a key on the data, without a server.
-fn key(data: &std::path::Path, arguments: &[&str]) -> String {
+pub fn key(data: &std::path::Path, arguments: &[&str]) -> String {
     let all: Vec<&str> = ["keys", "create"].into_iter().chain(arguments.iter().copied()).collect();
     let made = program(data, &all).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));

@@ -16,6 +16,7 @@ mod happy;
 mod hostile;
 use spine_tests::http;
 mod idempotency;
+mod mcp;
 mod otlp;
 mod outbound;
 mod process;

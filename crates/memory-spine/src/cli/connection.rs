@@ -3,6 +3,9 @@
 use clap::Args;
 use spine_client::{Client, ClientError, ClientOptions};
 
+/// Where the server is, if no flag says.
+pub const ENDPOINT_VARIABLE: &str = "MEMORY_SPINE_ENDPOINT";
+
 /// Where the server is, who asks, and how answers are shown.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Connection")]
@@ -25,6 +28,17 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// Whether somebody said where the server is.
+    pub fn is_server_named(&self) -> bool {
+        self.endpoint.is_some()
+            || std::env::var_os(ENDPOINT_VARIABLE).is_some_and(|url| !url.is_empty())
+    }
+
+    /// A client of the server at this address.
+    pub fn client_at(&self, endpoint: String) -> Result<Client, ClientError> {
+        Self { endpoint: Some(endpoint), ..self.clone() }.client()
+    }
+
     /// A client; what is not said comes from the environment.
     pub fn client(&self) -> Result<Client, ClientError> {
         let given = ClientOptions::from_environment();

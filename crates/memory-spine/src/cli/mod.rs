@@ -2,6 +2,7 @@
 
 mod connection;
 mod handoff;
+mod host;
 mod memory;
 mod operate;
 mod play;
@@ -11,8 +12,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use connection::Connection;
+pub use connection::{Connection, ENDPOINT_VARIABLE};
 pub use handoff::{Handoff, OfEnvelope, Receive, Settle, Until};
+pub use host::{Inbox, Mcp};
 pub use memory::{Export, Import, Search, Store};
 pub use operate::{Agents, AgentsStep, BreakerAction, Health, Many, Parked, ParkedStep, Which};
 pub use play::{Bench, Demo, DemoAgent, Load};
@@ -21,7 +23,7 @@ const DURATION_MAX: Duration = Duration::from_secs(60 * 60);
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done · 1 failed · 2 not understood · 3 not found · 4 refused by the server · 5 server not reached ·
-6 nothing came in time";
+6 nothing came in time · 7 another process has the data open";
 
 /// One durable memory for a team of AI agents, and a reliable way to hand work to each other.
 #[derive(Debug, Parser)]
@@ -47,6 +49,10 @@ pub enum Task {
     Demo(Demo),
     #[command(flatten)]
     OnServer(Box<OnServer>),
+    /// Speaks MCP over stdio for a host such as Claude Code; starts a server in the background if none runs.
+    Mcp(Mcp),
+    /// Says in a line what waits for an agent.
+    Inbox(Inbox),
     /// Prints every setting, and where each comes from.
     Config(ShowConfig),
     /// API keys: from a running server, or from the data folder when none runs.
@@ -96,6 +102,25 @@ pub enum OnServer {
     DemoAgent(DemoAgent),
 }
 
+impl OnServer {
+    /// How the server is reached, where that can be said.
+    pub fn connection(&mut self) -> Option<&mut Connection> {
+        Some(match self {
+            Self::Store(arguments) => &mut arguments.connection,
+            Self::Search(arguments) => &mut arguments.connection,
+            Self::Handoff(arguments) => &mut arguments.connection,
+            Self::Receive(arguments) => &mut arguments.connection,
+            Self::Trace(arguments) | Self::Verify(arguments) => &mut arguments.connection,
+            Self::Parked(arguments) => &mut arguments.connection,
+            Self::Agents(arguments) => &mut arguments.connection,
+            Self::Health(arguments) => &mut arguments.connection,
+            Self::Export(arguments) => &mut arguments.connection,
+            Self::Import(arguments) => &mut arguments.connection,
+            Self::Bench(_) | Self::DemoAgent(_) => return None,
+        })
+    }
+}
+
 /// A length of time with its unit.
 fn duration(text: &str) -> Result<Duration, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -118,6 +143,12 @@ pub struct Serve {
     /// Where to listen; port 0 takes any free one.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
+    /// Ends when no connection was open for so long; 0 is never.
+    #[arg(long, value_name = "SECONDS")]
+    pub idle_exit_s: Option<u64>,
+    /// As a program of this machine starts it: on a free port, apart from every terminal, with its log in the data folder.
+    #[arg(long, hide = true, conflicts_with = "listen")]
+    pub background: bool,
 }
 
 /// Showing the settings.

@@ -8,6 +8,7 @@ use spine_store::ErrorKind;
 use super::Failure;
 use crate::config::{Config, Layers};
 use crate::house::store_file;
+use crate::place::Address;
 
 /// What became of one check.
 enum Finding {
@@ -66,7 +67,9 @@ fn store(folder: &Path) -> Finding {
             Err(error) => Finding::Bad(format!("{error} ({})", error.detail())),
         },
         Err(error) if error.kind() == ErrorKind::InUse => {
-            Finding::Good("it is open in a running server, which was not disturbed".to_owned())
+            let known = Address::read(folder).map(|known| format!(" ({})", known.url));
+            let known = known.unwrap_or_default();
+            Finding::Good(format!("it is open in a running server{known}, which was not disturbed"))
         }
         Err(error) => Finding::Bad(format!("{error} ({})", error.detail())),
     }

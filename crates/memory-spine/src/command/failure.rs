@@ -21,6 +21,8 @@ pub enum Exit {
     Unreachable = 5,
     /// Nothing came in time.
     Nothing = 6,
+    /// Another process has the data open.
+    InUse = 7,
 }
 
 /// A line for the person who typed it, and a code for the script.

@@ -16,6 +16,7 @@ use super::Failure;
 use crate::cli::{CreateKey, Keys};
 use crate::config::Config;
 use crate::house::House;
+use crate::place::Address;
 
 const KEY_VARIABLE: &str = "MEMORY_SPINE_API_KEY";
 
@@ -80,7 +81,8 @@ async fn of_server(config: &Config, ask: Ask) -> Result<Value, Failure> {
             "the server runs with TLS: ask it over HTTPS (POST /v1/keys), or stop it first".into(),
         );
     }
-    let address = config.server.listen;
+    let known = Address::read(&config.data).and_then(|known| known.socket());
+    let address = known.unwrap_or(config.server.listen);
     let stream = TcpStream::connect(address).await.map_err(|error| {
         format!("the data is open in another process, and no server answers on {address} ({error}): set `listen` to where it does")
     })?;

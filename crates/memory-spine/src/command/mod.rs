@@ -8,7 +8,9 @@ mod demo;
 mod doctor;
 mod failure;
 mod handoff;
+mod inbox;
 mod keys;
+mod mcp;
 mod memory;
 mod parked;
 mod receive;
@@ -17,29 +19,44 @@ mod show_config;
 mod trace;
 mod transfer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 
 use crate::cli::{Bench, Cli, OnServer, Task};
 use crate::config::{Config, ConfigError, Layers};
+use crate::place::{Address, Seek, shared_folder};
 
-pub use failure::Failure;
+pub use failure::{Exit, Failure};
 
 const FILE: &str = "memory-spine.toml";
 const FILE_VARIABLE: &str = "MEMORY_SPINE_CONFIG";
 
 /// Runs a command.
-pub fn run(cli: Cli) -> Result<(), Failure> {
+pub fn run(mut cli: Cli) -> Result<(), Failure> {
+    if let (Task::OnServer(task), Some(data)) = (&mut cli.task, &cli.data) {
+        mean_server_of(data, task);
+    }
     match &cli.task {
         Task::OnServer(task) => ask_server(task),
         Task::Demo(arguments) => demo::play(arguments, cli.data.as_deref()),
         Task::Completions { shell } => complete(*shell),
-        Task::Serve(_) => serve::serve(&Config::from_layers(&layers(&cli)?)?),
+        Task::Serve(arguments) => {
+            serve::serve(Config::from_layers(&layers(&cli)?)?, arguments.background)
+        }
+        Task::Mcp(arguments) => mcp::bridge(arguments, &cli),
+        Task::Inbox(arguments) => inbox::show(arguments, &cli),
         Task::Config(arguments) => show_config::show(&layers(&cli)?, arguments),
         Task::Keys(keys) => keys::run(&Config::from_layers(&layers(&cli)?)?, keys),
         Task::Backup(arguments) => backup::backup(&Config::from_layers(&layers(&cli)?)?, arguments),
         Task::Doctor => doctor::examine(&layers(&cli)?),
+    }
+}
+
+/// A folder on the command line means the server that has it open.
+fn mean_server_of(data: &Path, task: &mut OnServer) {
+    if let (Some(connection), Some(address)) = (task.connection(), Address::read(data)) {
+        connection.endpoint.get_or_insert(address.url);
     }
 }
 
@@ -71,23 +88,40 @@ fn complete(shell: clap_complete::Shell) -> Result<(), Failure> {
 }
 
 fn layers(cli: &Cli) -> Result<Layers, ConfigError> {
-    let named = cli.config.clone().or_else(|| std::env::var_os(FILE_VARIABLE).map(Into::into));
     let mut layers = Layers::defaults()?;
-    match named {
-        Some(path) => layers = layers.with_file_at(&path)?,
-        None if Path::new(FILE).exists() => layers = layers.with_file_at(Path::new(FILE))?,
-        None => {}
+    if let Some(path) = settings_file(cli) {
+        layers = layers.with_file_at(&path)?;
     }
     let readable = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     layers.with_variables(readable)?.with_flags(flags(cli))
 }
 
+/// The one that is named, else the one of this folder.
+fn settings_file(cli: &Cli) -> Option<PathBuf> {
+    let named = cli.config.clone().or_else(|| std::env::var_os(FILE_VARIABLE).map(Into::into));
+    named.or_else(|| Path::new(FILE).exists().then(|| FILE.into()))
+}
+
+/// The folder of whoever shares it: the one that was named anywhere, else one for all of this machine's agents.
+fn seek(cli: &Cli) -> Result<Seek, Failure> {
+    let layers = layers(cli)?;
+    let data = if layers.is_default("data") {
+        shared_folder()?
+    } else {
+        PathBuf::from(layers.text("data")?)
+    };
+    let settings = settings_file(cli).map(std::path::absolute).transpose()?;
+    Ok(Seek { data: std::path::absolute(data)?, settings })
+}
+
 fn flags(cli: &Cli) -> impl Iterator<Item = (&'static str, String)> {
     let data = cli.data.as_ref().map(|data| ("data", data.display().to_string()));
-    let listen = match &cli.task {
-        Task::Serve(serve) => serve.listen.clone().map(|listen| ("listen", listen)),
-        _ => None,
+    let (listen, idle) = match &cli.task {
+        Task::Serve(serve) => (serve.listen.clone(), serve.idle_exit_s),
+        _ => (None, None),
     };
-    data.into_iter().chain(listen)
+    let listen = listen.map(|listen| ("listen", listen));
+    let idle = idle.map(|seconds| ("idle_exit_s", seconds.to_string()));
+    data.into_iter().chain(listen).chain(idle)
 }

@@ -1,36 +1,53 @@
 //! `memory-spine serve`.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use spine_server::{App, Notifier, Parts, Pusher, Server, Traces};
+use spine_store::{ErrorKind, StoreError};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 
-use super::Failure;
+use super::{Exit, Failure};
 use crate::config::Config;
 use crate::erasures::{ErasureKeeper, ErasureList};
 use crate::house::House;
 use crate::housekeeping::keep_house;
 use crate::logging;
 use crate::outbound::{AlertWebhooks, Summariser, WebhookPusher};
+use crate::place::{Address, Published, detach, url_of};
 use crate::telemetry::{OpenTelemetryTraces, Telemetry};
 
-/// Serves until a signal says to stop.
-pub fn serve(config: &Config) -> Result<(), Failure> {
+/// Serves until a signal says to stop, or nobody needs it any more.
+pub fn serve(config: Config, is_background: bool) -> Result<(), Failure> {
+    let config = if is_background { config.in_background() } else { config };
+    let config = &config;
+    if is_background {
+        detach();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let telemetry = runtime.block_on(async { Telemetry::start(&config.telemetry) })?;
-    logging::start(config, telemetry.as_ref().map(Telemetry::tracer));
-    let house = Arc::new(
-        House::open(config)
-            .map_err(|error| format!("{}: {error} ({})", config.data.display(), error.detail()))?,
-    );
+    let tracer = telemetry.as_ref().map(Telemetry::tracer);
+    if is_background {
+        logging::start_in_background(config, tracer)?;
+    } else {
+        logging::start(config, tracer);
+    }
+    let house = House::open(config).map_err(|error| cannot_open(&config.data, &error))?;
+    let house = Arc::new(house);
     let served = runtime.block_on(serve_house(config, house.clone(), telemetry.clone()));
     telemetry.into_iter().for_each(Telemetry::stop);
     // Whatever still runs in the background ends before the store is closed.
     runtime.shutdown_timeout(config.server.stop_time_max);
     drop(house);
     served
+}
+
+fn cannot_open(data: &Path, error: &StoreError) -> Failure {
+    let said = format!("{}: {error} ({})", data.display(), error.detail());
+    let exit = if error.kind() == ErrorKind::InUse { Exit::InUse } else { Exit::Failed };
+    Failure::new(exit, said)
 }
 
 async fn serve_house(
@@ -44,7 +61,7 @@ async fn serve_house(
     erasures.replay(&app).await?;
     let mut keeper = ErasureKeeper::new(app.clone(), erasures);
     let server = Server::bind(app.clone()).await?;
-    announce(config, &server)?;
+    let address = announce(config, &server, &app);
     let mut background = JoinSet::new();
     background.spawn(keep_house(house, config.retention));
     if let Some(summariser) = summariser(config, &app)? {
@@ -58,6 +75,7 @@ async fn serve_house(
         () = server.run(stop) => {}
         () = keeper.keep() => {}
     }
+    drop(address);
     background.abort_all();
     keeper.look().await;
     if let Some(telemetry) = telemetry {
@@ -91,15 +109,23 @@ fn notifier(config: &Config) -> Result<Option<Arc<dyn Notifier>>, Failure> {
     Ok(Some(Arc::new(AlertWebhooks::new(&config.outbound, config.alerts.clone())?)))
 }
 
-/// One line for whoever started it: `ready` and the address.
-fn announce(config: &Config, server: &Server) -> Result<(), Failure> {
+/// One line for whoever started it, `ready` and the address, and a file for whoever looks for it in the data folder.
+fn announce(config: &Config, server: &Server, app: &App) -> Option<Published> {
     let scheme = if config.server.tls.is_some() { "https" } else { "http" };
     let address = server.address();
     tracing::info!(%address, data = %config.data.display(), "ready");
+    let known = Address {
+        url: url_of(scheme, address),
+        pid: std::process::id(),
+        instance: app.instance.clone(),
+        idle_exit_s: config.server.idle_time_max.map(|idle| idle.as_secs()),
+    };
+    let published = known.publish(&config.data);
     let mut out = std::io::stdout();
     // Whoever started it may not be reading.
     let _ = writeln!(out, "ready {scheme}://{address}").and_then(|()| out.flush());
-    Ok(())
+    let unpublished = |error: &std::io::Error| tracing::warn!(%error, "the address could not be left in the data folder");
+    published.inspect_err(unpublished).ok()
 }
 
 fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {

@@ -118,7 +118,7 @@ impl Layers {
     ) -> Result<Self, ConfigError> {
         for (key, text) in flags {
             let value = self.spelled(key, text);
-            self.set(key.to_owned(), value, Source::Flag(format!("--{key}")))?;
+            self.set(key.to_owned(), value, Source::Flag(format!("--{}", key.replace('_', "-"))))?;
         }
         Ok(self)
     }
@@ -175,6 +175,11 @@ impl Layers {
     fn expected(&self, key: &str, what: &str) -> ConfigError {
         let found = self.values.get(key).map(|(value, _)| shown(key, value)).unwrap_or_default();
         self.error(key, &format!("expected {what}, got {found}"))
+    }
+
+    /// Whether nobody has said anything about a setting.
+    pub fn is_default(&self, key: &str) -> bool {
+        matches!(self.values.get(key), Some((_, Source::Default)))
     }
 
     /// A setting that is a text.

@@ -12,12 +12,14 @@ mod summaries;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use spine_server::{Settings, TlsFiles};
 use tracing::Level;
+
+use crate::limits::BACKGROUND_IDLE;
 
 pub use alerts::{AlertSettings, AlertWebhook, Form};
 pub use embeddings::EmbeddingSettings;
@@ -106,6 +108,17 @@ impl Config {
     }
 }
 
+impl Config {
+    /// For a server that only programs on this machine look for, by the file in its folder.
+    #[must_use]
+    pub fn in_background(mut self) -> Self {
+        self.server.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        self.server.tls = None;
+        self.server.idle_time_max.get_or_insert(BACKGROUND_IDLE);
+        self
+    }
+}
+
 fn server(layers: &Layers) -> Result<Settings, ConfigError> {
     let rate = layers.whole("limits.key_requests_per_s", 0, u64::from(u32::MAX))?;
     let seconds = |key| layers.whole(key, 1, 86_400).map(Duration::from_secs);
@@ -129,6 +142,7 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
         body_time_max: seconds("limits.body_s")?,
         push_time_max: seconds("limits.push_s")?,
         stop_time_max: seconds("limits.stop_s")?,
+        idle_time_max: idle_time_max(layers)?,
     })
 }
 
@@ -147,6 +161,12 @@ fn telemetry(layers: &Layers) -> Result<TelemetryConfig, ConfigError> {
     let wrong = || layers.error(HEADERS_KEY, "expected a list of `name=value`");
     let metrics_pause = Duration::from_secs(layers.whole("telemetry.metrics_s", 1, 86_400)?);
     Ok(TelemetryConfig { otlp_endpoint, headers: headers.ok_or_else(wrong)?, metrics_pause })
+}
+
+/// Nothing is never.
+fn idle_time_max(layers: &Layers) -> Result<Option<Duration>, ConfigError> {
+    let seconds = layers.whole("idle_exit_s", 0, 86_400)?;
+    Ok((seconds > 0).then(|| Duration::from_secs(seconds)))
 }
 
 fn tls(layers: &Layers) -> Result<Option<TlsFiles>, ConfigError> {

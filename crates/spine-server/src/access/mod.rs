@@ -74,6 +74,33 @@ impl Pass {
     }
 }
 
+impl Pass {
+    /// Names the agent where key and header do not; where they do, it must be the same.
+    pub fn act_as(&mut self, agent: AgentName) -> Result<(), Problem> {
+        if agent.is_broadcast() {
+            return Err(Problem::parameter("agent", "`broadcast` is reserved: nobody acts as it"));
+        }
+        match &self.caller.agent {
+            Some(known) if *known != agent => {
+                let said = format!("key or header name the agent {known}: leave `agent` out");
+                Err(Problem::new(ProblemKind::Forbidden, said).with("parameter", "agent"))
+            }
+            _ => {
+                self.caller.agent = Some(agent);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether the key allows something that its route did not ask for yet.
+    pub fn check(&self, need: Need) -> Result<(), Problem> {
+        match &self.key {
+            Some(key) => check_grant(key, need, &self.caller.workspace),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Marks a request that did not come over the network, but from somebody who has the data itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner;

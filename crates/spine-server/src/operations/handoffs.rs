@@ -169,7 +169,7 @@ fn check_many(found: usize) -> Result<(), Problem> {
 }
 
 /// Each of many has a key of its own, made from the one that was sent.
-fn of_many(pass: &Pass, nth: usize) -> Result<Pass, Problem> {
+pub fn of_many(pass: &Pass, nth: usize) -> Result<Pass, Problem> {
     let mut pass = pass.clone();
     if let Some(key) = &pass.caller.idempotency_key {
         let own = Digest::of(&[key.as_str().as_bytes(), b"\n", nth.to_string().as_bytes()]);

@@ -44,7 +44,7 @@ fn page_rows(limit: Option<usize>) -> Result<usize, Problem> {
 }
 
 /// A place among the streams and long polls that are open; none is needed where nobody waits.
-fn place_to_wait(app: &App, wait: Duration) -> Result<Option<OwnedSemaphorePermit>, Problem> {
+pub fn place_to_wait(app: &App, wait: Duration) -> Result<Option<OwnedSemaphorePermit>, Problem> {
     if wait.is_zero() {
         return Ok(None);
     }
@@ -69,7 +69,7 @@ async fn waited(
 }
 
 /// A key that names its agents acts for no other.
-fn check_agent(pass: &Pass, name: &AgentName) -> Result<(), Problem> {
+pub fn check_agent(pass: &Pass, name: &AgentName) -> Result<(), Problem> {
     if name.is_broadcast() {
         return Err(Problem::parameter("name", "`broadcast` is reserved: nobody acts as it"));
     }

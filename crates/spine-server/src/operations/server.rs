@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::App;
 use crate::access::default_workspace;
 use crate::dashboard;
 use crate::problem::{Problem, ProblemKind};
@@ -18,19 +19,22 @@ pub struct StatusDocument {
     pub status: &'static str,
     /// The server's version.
     pub version: &'static str,
+    /// A name that no other start of a server has.
+    pub instance: String,
 }
 
-fn ok() -> Json<StatusDocument> {
-    Json::of(StatusDocument { status: "ok", version: env!("CARGO_PKG_VERSION") })
+fn ok(app: &App) -> Json<StatusDocument> {
+    let (version, instance) = (env!("CARGO_PKG_VERSION"), app.instance.clone());
+    Json::of(StatusDocument { status: "ok", version, instance })
 }
 
-pub async fn alive(_: Call<(), (), ()>) -> Result<Json<StatusDocument>, Problem> {
-    Ok(ok())
+pub async fn alive(call: Call<(), (), ()>) -> Result<Json<StatusDocument>, Problem> {
+    Ok(ok(&call.app))
 }
 
 pub async fn ready(call: Call<(), (), ()>) -> Result<Json<StatusDocument>, Problem> {
     call.app.store.newest_change(&default_workspace()?).await?;
-    Ok(ok())
+    Ok(ok(&call.app))
 }
 
 /// The description of the API.

@@ -77,6 +77,8 @@ pub struct Route {
     pub id: &'static str,
     /// What it does: a line, and where needed more after it.
     pub says: &'static str,
+    /// Whether the description of the API has it: another protocol describes itself.
+    pub is_described: bool,
     pub(crate) run: Run,
     pub(crate) describe: openapi::Describe,
 }
@@ -104,7 +106,15 @@ impl Route {
             Box::pin(async move { handler(read_call(admitted, &shapes).await?).await?.respond() })
         };
         let describe = openapi::describe::<P, Q, B, A>;
-        Self { method, path, need, id, says, run: Arc::new(run), describe }
+        Self { method, path, need, id, says, is_described: true, run: Arc::new(run), describe }
+    }
+}
+
+impl Route {
+    /// The same route, left out of the description of the API.
+    #[must_use]
+    pub fn undescribed(self) -> Self {
+        Self { is_described: false, ..self }
     }
 }
 

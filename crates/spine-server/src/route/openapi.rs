@@ -87,7 +87,7 @@ pub fn openapi() -> Value {
     let mut generator = settings.into_generator();
     let problem = generator.subschema_for::<ProblemDocument>().to_value();
     let mut paths: Map<String, Value> = Map::new();
-    for route in routes() {
+    for route in routes().into_iter().filter(|route| route.is_described) {
         let described = (route.describe)(&mut generator);
         let entry = paths.entry(route.path.to_owned()).or_insert_with(|| json!({}));
         if let Some(methods) = entry.as_object_mut() {

@@ -42,6 +42,11 @@ impl<T> Json<T> {
         Self { value, etag: Some(format!("\"{version}\"")) }
     }
 
+    /// What is answered.
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
     fn respond_with(self, status: StatusCode) -> Result<Response, Problem>
     where
         T: Serialize,

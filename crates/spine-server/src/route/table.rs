@@ -5,6 +5,7 @@ use http::Method;
 
 use super::Route;
 use crate::access::Need;
+use crate::mcp;
 use crate::operations::{
     admin, agents, alerts, channels, deliveries, envelopes, erasures, events, handoffs, health,
     memories, parked, pipelines, receive, server, settle, stream,
@@ -43,6 +44,7 @@ pub fn routes() -> Vec<Route> {
         health_routes(),
         log_routes(),
         admin_routes(),
+        mcp_routes(),
         server_routes(),
     ]
     .concat()
@@ -188,6 +190,17 @@ fn admin_routes() -> Vec<Route> {
         Route::new(post("/v1/keys/{id}/rotate"), Admin, "rotate_key", "Gives a key a new secret; the old one is good for a while.\n", admin::rotate_key),
         Route::new(get("/v1/workspaces/{name}"), Admin, "get_workspace", "Shows what a workspace may use, and what it uses.\n", admin::get_workspace),
         Route::new(put("/v1/workspaces/{name}"), Admin, "set_workspace", "Sets what a workspace may use.\n", admin::set_workspace),
+    ]
+}
+
+/// What a message needs beyond `read` is asked of the key when its tool is known.
+#[rustfmt::skip]
+fn mcp_routes() -> Vec<Route> {
+    use Need::Read;
+    vec![
+        Route::new(post("/mcp"), Read, "mcp_message", "Takes a message of the Model Context Protocol.\n", mcp::message).undescribed(),
+        Route::new(get("/mcp"), Read, "mcp_stream", "Follows what a session is told.\n", mcp::stream).undescribed(),
+        Route::new(delete("/mcp"), Read, "mcp_end", "Ends a session.\n", mcp::end).undescribed(),
     ]
 }
 
