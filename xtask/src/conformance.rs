@@ -2,35 +2,81 @@
 //! fixtures in place of the product's tools.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::command::{Failure, run, target_folder, workspace};
+use crate::command::{Failure, run, server_binary, target_folder, workspace};
 use crate::suites::Scale;
 
 /// The stateless revision, and the newest of those with sessions.
-const REVISIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
+const REVISIONS: [&str; 2] = [STATELESS, WITH_SESSIONS];
+const STATELESS: &str = "2026-07-28";
+const WITH_SESSIONS: &str = "2025-11-25";
 const NODE_MAJOR_MIN: u32 = 22;
+
+/// Scenarios that need no fixtures: the product itself is asked, too.
+const OF_PRODUCT: &[(&str, &[&str])] = &[
+    (
+        STATELESS,
+        &[
+            "caching",
+            "completion-complete",
+            "dns-rebinding-protection",
+            "http-header-validation",
+            "input-required-result-unsupported-methods",
+            "prompts-list",
+            "resources-list",
+            "sep-2164-resource-not-found",
+            "server-sse-multiple-streams",
+            "tools-list",
+        ],
+    ),
+    (
+        WITH_SESSIONS,
+        &[
+            "completion-complete",
+            "dns-rebinding-protection",
+            "ping",
+            "prompts-list",
+            "resources-list",
+            "server-initialize",
+            "server-session-lifecycle",
+            "server-sse-multiple-streams",
+            "tools-list",
+        ],
+    ),
+];
 
 fn folder() -> PathBuf {
     workspace().join("tests/conformance")
 }
 
-/// Every scenario that each revision requires.
+/// Every scenario that each revision requires, and those that the product can be asked itself.
 pub fn suite(_: Scale) -> Result<(), Failure> {
     install()?;
     let node = node()?;
-    let server = Server::start()?;
+    let product = server_binary()?;
+    let fixtures =
+        Server::start(&mut Command::new(target_folder()?.join("debug/mcp_conformance")))?;
     for revision in REVISIONS {
-        println!("revision {revision}");
-        let mut command = Command::new(&node);
-        command.arg(folder().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
-        command.args(["server", "--url", &format!("{}/mcp", server.url)]);
-        command.args(["--requirements", revision, "--expected-failures"]);
-        command.arg(folder().join("expected-failures.yaml"));
-        run(command.current_dir(target_folder()?))?;
+        ask(&node, &fixtures, &["--requirements", revision])?;
+    }
+    let data = target_folder()?.join("tmp/conformance");
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--data"];
+    let product = Server::start(Command::new(product).args(serve).arg(data))?;
+    for (revision, scenarios) in OF_PRODUCT {
+        for scenario in *scenarios {
+            ask(&node, &product, &["--spec-version", revision, "--scenario", scenario])?;
+        }
     }
     Ok(())
+}
+
+fn ask(node: &Path, server: &Server, what: &[&str]) -> Result<(), Failure> {
+    let mut command = Command::new(node);
+    command.arg(folder().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
+    command.args(["server", "--url", &format!("{}/mcp", server.url)]).args(what);
+    run(command.current_dir(target_folder()?))
 }
 
 /// Installs what the lock file names, once for each lock file.
@@ -65,18 +111,16 @@ fn node() -> Result<PathBuf, Failure> {
     }
 }
 
-/// The server with the suite's fixtures.
+/// A server that says when it is ready.
 struct Server {
     process: Child,
     url: String,
 }
 
 impl Server {
-    fn start() -> Result<Self, Failure> {
-        let build = ["build", "--quiet", "--workspace", "--all-targets"];
-        run(&mut crate::command::cargo(&build))?;
-        let program = target_folder()?.join("debug/mcp_conformance");
-        let mut process = Command::new(program)
+    fn start(command: &mut Command) -> Result<Self, Failure> {
+        let mut process = command
+            .env("MEMORY_SPINE_LOG_LEVEL", "warn")
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| Failure::new(format!("the server does not start: {error}")))?;

@@ -41,6 +41,10 @@ fn slim_of<T: JsonSchema>(mut settings: SchemaSettings, worth: Worth) -> Map<Str
 }
 
 fn slim(schema: &mut Value, worth: Worth) {
+    // The older revisions take no other form of "anything" for a field, and their clients check it.
+    if *schema == json!(true) {
+        *schema = json!({});
+    }
     let Some(members) = schema.as_object_mut() else { return };
     members.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
     members.retain(|name, value| says_something(name, value, worth));

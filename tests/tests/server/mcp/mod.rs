@@ -82,6 +82,10 @@ fn tools_are_strict_and_say_what_they_are() {
             assert_eq!(schema["type"], "object", "{name}");
             assert_eq!(schema["additionalProperties"], false, "{name} is strict");
             assert!(!schema.to_string().contains("$ref"), "{name} is read in one piece");
+            // A field that takes anything was once described as `true`, and clients of the revisions with
+            // sessions refused every tool for it.
+            let fields = schema["properties"].as_object().unwrap();
+            assert!(fields.values().all(Value::is_object), "{name}: {schema}");
         }
     }
 }
