@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use spine_engine::Caller;
 use spine_engine::delivery::limits::{BACKOFF_MS_MAX, REASON_BYTES_MAX};
 use spine_engine::delivery::{Ack, DeliveryError, Fence};
@@ -132,7 +132,9 @@ fn nack(reason: String, retry: bool, after: Option<Duration>) -> Verdict {
 }
 
 fn said(status: u16, body: &[u8]) -> Verdict {
-    let Ok(answer) = serde_json::from_slice::<AnswerBody>(body) else {
+    // An object and nothing else: a list would be read field by field.
+    let fields = serde_json::from_slice::<Map<String, Value>>(body).map(Value::Object);
+    let Ok(answer) = fields.and_then(serde_json::from_value::<AnswerBody>) else {
         return nack(unusable(status), true, None);
     };
     let AnswerBody { result, action, why, error, retry, reject, question } = answer;
