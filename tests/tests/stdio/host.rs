@@ -78,11 +78,11 @@ impl Host {
         let id = self.next;
         self.next += 1;
         if self.version == STATELESS {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": STATELESS,
-                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-                "io.modelcontextprotocol/clientCapabilities": {},
-            });
+            let prefix = "io.modelcontextprotocol";
+            let meta = &mut params["_meta"];
+            meta[format!("{prefix}/protocolVersion")] = json!(STATELESS);
+            meta[format!("{prefix}/clientInfo")] = json!({"name": "test", "version": "1"});
+            meta[format!("{prefix}/clientCapabilities")] = json!({});
         }
         self.say(
             &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),

@@ -22,7 +22,8 @@ pub fn show(arguments: &Inbox, cli: &Cli) -> Result<(), Failure> {
     if !arguments.hook {
         return runtime.block_on(list(arguments, cli));
     }
-    let line = runtime.block_on(tokio::time::timeout(HOOK_TIME_MAX, line(arguments, cli)));
+    let timed = async { tokio::time::timeout(HOOK_TIME_MAX, line(arguments, cli)).await };
+    let line = runtime.block_on(timed);
     if let Ok(Ok(Some(line))) = line {
         Screen::new(false).say(&line);
     }
@@ -31,7 +32,8 @@ pub fn show(arguments: &Inbox, cli: &Cli) -> Result<(), Failure> {
 
 async fn list(arguments: &Inbox, cli: &Cli) -> Result<(), Failure> {
     let screen = Screen::new(arguments.connection.json);
-    let (client, owner) = (client(arguments, cli).await?, owner(arguments)?);
+    let owner = owner(arguments)?;
+    let client = client(arguments, cli).await?;
     let waiting = match &client {
         Some(client) => open_deliveries(client, &owner).await?,
         None => Vec::new(),

@@ -11,6 +11,7 @@ use spine_store::{
 use super::act::{Standings, read_record, to_record};
 use super::breaker::{Breaker, BreakerState};
 use super::limits::RACE_ATTEMPTS_MAX;
+use super::limits::{DESCRIPTION_CHARS_MAX, FALLBACKS_MAX};
 use super::machine::Effect;
 use super::policy::PolicyPart;
 use super::{Deliveries, DeliveryError, Result};
@@ -36,6 +37,26 @@ pub struct AgentOptions {
     pub webhook: Option<Webhook>,
     /// Whether it is given no work for now.
     pub paused: bool,
+}
+
+impl AgentOptions {
+    /// Whether each is within its limits.
+    fn check(&self) -> Result<()> {
+        self.policy.check()?;
+        let chars = self.description.as_ref().map_or(0, |text| text.chars().count());
+        let invalid = |field, problem| Err(DeliveryError::Invalid { field, problem });
+        if self.max_tokens == Some(0) {
+            return invalid("max_tokens", "must be at least 1".to_owned());
+        }
+        if chars > DESCRIPTION_CHARS_MAX {
+            let problem = format!("must be at most {DESCRIPTION_CHARS_MAX} characters");
+            return invalid("description", problem);
+        }
+        if self.fallbacks.len() > FALLBACKS_MAX {
+            return invalid("fallbacks", format!("must be at most {FALLBACKS_MAX}"));
+        }
+        Ok(())
+    }
 }
 
 /// Where deliveries are pushed to.
@@ -104,11 +125,7 @@ impl Deliveries {
         agent: &AgentName,
         options: AgentOptions,
     ) -> Result<AgentView> {
-        options.policy.check()?;
-        if options.max_tokens == Some(0) {
-            let problem = "must be at least 1".to_owned();
-            return Err(DeliveryError::Invalid { field: "max_tokens", problem });
-        }
+        options.check()?;
         let change =
             |before: AgentOptions| AgentOptions { paused: before.paused, ..options.clone() };
         self.change_agent(caller, agent, "agent.registered", change).await?;

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use spine_engine::Caller;
 use spine_engine::delivery::limits::{BACKOFF_MS_MAX, REASON_BYTES_MAX};
 use spine_engine::delivery::{Ack, DeliveryError, Fence};
-use spine_protocol::DeliveryId;
+use spine_protocol::json::read_value;
+use spine_protocol::{DeliveryId, from_value};
 
 use super::Pushed;
 use crate::App;
@@ -132,9 +133,8 @@ fn nack(reason: String, retry: bool, after: Option<Duration>) -> Verdict {
 }
 
 fn said(status: u16, body: &[u8]) -> Verdict {
-    // An object and nothing else: a list would be read field by field.
-    let fields = serde_json::from_slice::<Map<String, Value>>(body).map(Value::Object);
-    let Ok(answer) = fields.and_then(serde_json::from_value::<AnswerBody>) else {
+    let answer = read_value(body).and_then(|answer| from_value::<AnswerBody>(&answer));
+    let Ok(answer) = answer else {
         return nack(unusable(status), true, None);
     };
     let AnswerBody { result, action, why, error, retry, reject, question } = answer;

@@ -31,6 +31,7 @@ pub struct AgentBody {
     /// How deliveries to it are tried.
     pub policy: PolicyBody,
     /// Who is asked when it does not answer, unless a handoff names others.
+    #[schemars(length(max = 16))]
     pub fallbacks: Vec<AgentName>,
     /// Where deliveries are pushed to, instead of waiting to be received.
     pub webhook: Option<WebhookBody>,
