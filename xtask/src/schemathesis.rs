@@ -19,6 +19,7 @@ pub fn run_suite(scale: Scale) -> Result<(), Failure> {
     let server = Server::start("schemathesis")?;
     let examples = if scale == Scale::Soak { "1000" } else { "20" };
     let mut command = Command::new(python);
+    command.env("PYTHONPATH", &folder).env("SCHEMATHESIS_HOOKS", "hooks");
     command.args(["-m", "schemathesis.cli", "run", "--checks", "all", "--max-examples", examples]);
     // A valid body may break a rule that a schema cannot say: a handoff needs a sender.
     command.args(["--exclude-checks", "positive_data_acceptance"]);
