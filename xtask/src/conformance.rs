@@ -1,11 +1,11 @@
 //! The official conformance suite of the Model Context Protocol, against the server's own code with the suite's
 //! fixtures in place of the product's tools.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use crate::command::{Failure, run, server_binary, target_folder, workspace};
+use crate::command::{Failure, run, target_folder, workspace};
+use crate::server::Server;
 use crate::suites::Scale;
 
 /// The stateless revision, and the newest of those with sessions.
@@ -55,15 +55,12 @@ fn folder() -> PathBuf {
 pub fn suite(_: Scale) -> Result<(), Failure> {
     install()?;
     let node = node()?;
-    let product = server_binary()?;
-    let fixtures =
-        Server::start(&mut Command::new(target_folder()?.join("debug/mcp_conformance")))?;
+    // It builds the fixtures' program as well.
+    let product = Server::start("conformance")?;
+    let fixtures = Server::of(&mut Command::new(target_folder()?.join("debug/mcp_conformance")))?;
     for revision in REVISIONS {
         ask(&node, &fixtures, &["--requirements", revision])?;
     }
-    let data = target_folder()?.join("tmp/conformance");
-    let serve = ["serve", "--listen", "127.0.0.1:0", "--data"];
-    let product = Server::start(Command::new(product).args(serve).arg(data))?;
     for (revision, scenarios) in OF_PRODUCT {
         for scenario in *scenarios {
             ask(&node, &product, &["--spec-version", revision, "--scenario", scenario])?;
@@ -108,35 +105,5 @@ fn node() -> Result<PathBuf, Failure> {
     match major.parse::<u32>() {
         Ok(major) if major >= NODE_MAJOR_MIN => Ok("node".into()),
         _ => Err(Failure::new(format!("the suite needs Node.js {NODE_MAJOR_MIN} or newer"))),
-    }
-}
-
-/// A server that says when it is ready.
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(command: &mut Command) -> Result<Self, Failure> {
-        let mut process = command
-            .env("MEMORY_SPINE_LOG_LEVEL", "warn")
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| Failure::new(format!("the server does not start: {error}")))?;
-        let mut line = String::new();
-        let read = process.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
-        match (read, line.trim().strip_prefix("ready ")) {
-            (Some(Ok(_)), Some(url)) => Ok(Self { url: url.to_owned(), process }),
-            _ => Err(Failure::new(format!("the server did not get ready: {line:?}"))),
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself, which the suite has told already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }

@@ -17,9 +17,13 @@ impl Server {
     /// Starts one on an empty folder of this name under `target/`.
     pub fn start(name: &str) -> Result<Self, Failure> {
         let (program, data) = (server_binary()?, fresh_folder(name)?);
-        let mut process = Command::new(program)
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data)
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--data"];
+        Self::of(Command::new(program).args(serve).arg(data))
+    }
+
+    /// Starts any program that says `ready` and where.
+    pub fn of(command: &mut Command) -> Result<Self, Failure> {
+        let mut process = command
             .env("MEMORY_SPINE_LOG_LEVEL", "warn")
             .stdout(Stdio::piped())
             .spawn()
