@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use crate::program::House;
+use crate::program::{House, Ran};
 
 fn check(house: &House, arguments: &[&str], expect: Expect) {
     expect.assert_eq(&house.run(arguments).shown());
@@ -141,9 +141,7 @@ fn a_hostile_text_is_inert() {
     ];
     for look in looks {
         let ran = house.run(look);
-        let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
-        let found = ran.out.chars().chain(ran.err.chars()).find(|c| steers(*c));
-        assert_eq!(found, None, "{look:?} printed {:?}", ran.out + &ran.err);
+        assert_eq!(steering(&ran), None, "{look:?} printed {:?}", ran.out + &ran.err);
     }
     check(
         &house,
@@ -155,4 +153,56 @@ fn a_hostile_text_is_inert() {
             ⟨U+001B⟩[2J⟨U+001B⟩]0;owned⟨U+0007⟩⟨U+009B⟩31m red ⟨U+202E⟩txt.exe ⏎ over
     "#]],
     );
+}
+
+/// A character that moves the cursor, hides text or turns it round.
+fn steering(ran: &Ran) -> Option<char> {
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let steers = |c: &char| (c.is_control() && *c != '\n' && *c != '\t') || turns(*c);
+    ran.out.chars().chain(ran.err.chars()).find(steers)
+}
+
+/// Everything that a terminal or a page could be steered with, each in four kinds of surroundings.
+fn hostile_texts() -> Vec<String> {
+    let escapes = [
+        "\u{1b}[2J",
+        "\u{1b}]8;;http://evil.example\u{7}click\u{1b}]8;;\u{7}",
+        "\u{1b}[8mhidden",
+        "\u{1b}c",
+    ];
+    let markup =
+        ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[x](javascript:alert(1))"];
+    let controls =
+        ('\u{1}'..='\u{1f}').chain('\u{7f}'..='\u{9f}').filter(|c| !matches!(c, '\n' | '\t'));
+    let turns = ('\u{202a}'..='\u{202e}')
+        .chain('\u{2066}'..='\u{2069}')
+        .chain(['\u{61c}', '\u{200e}', '\u{200f}']);
+    let single = turns.chain(controls).map(String::from);
+    let all: Vec<String> =
+        escapes.iter().chain(&markup).map(ToString::to_string).chain(single).collect();
+    let around = |n: usize, text: &str| match n % 4 {
+        0 => format!("{text}word"),
+        1 => format!("word{text}"),
+        2 => format!("one {text} word {text}"),
+        _ => format!("```\n{text}\n```"),
+    };
+    let surrounded =
+        all.iter().enumerate().flat_map(|(n, text)| (0..4).map(move |k| around(n + k, text)));
+    surrounded.take(200).collect()
+}
+
+#[test]
+fn two_hundred_hostile_texts_are_inert() {
+    let house = House::open();
+    let texts = hostile_texts();
+    assert_eq!(texts.len(), 200);
+    for (number, text) in texts.iter().enumerate() {
+        let title = format!("{number} {text}");
+        let stored = house.run_with(&["store", "-", "--title", &title], text);
+        assert_eq!((stored.code, steering(&stored)), (0, None), "{text:?}");
+    }
+    for look in [["search", "word", "--limit", "100"], ["search", "one word", "--limit", "100"]] {
+        let ran = house.run(&look);
+        assert_eq!((ran.code, steering(&ran)), (0, None), "{look:?} printed {:?}", ran.out);
+    }
 }
