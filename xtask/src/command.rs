@@ -32,6 +32,15 @@ pub fn workspace() -> PathBuf {
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(workspace());
+    // What cargo told this task of itself: build scripts that look at these would run anew each time that cargo is
+    // called directly, and then by a task.
+    let of_this_task = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if of_this_task.iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 
