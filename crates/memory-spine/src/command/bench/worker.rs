@@ -10,6 +10,8 @@ use spine_client::{Ask, Client, Received};
 use super::histogram::Histogram;
 use crate::command::Failure;
 
+/// Who hands over.
+const SENDER: &str = "bench";
 /// The agents of the load.
 pub const AGENT_PREFIX: &str = "bench-load-";
 /// Queues that the load is spread over.
@@ -62,6 +64,7 @@ impl Worker {
     /// Has an envelope to send.
     pub async fn prepare(client: Client, number: u32) -> Result<Self, Failure> {
         let agent = format!("{AGENT_PREFIX}{}", number % AGENTS);
+        let client = client.as_agent(SENDER);
         let words = "the gateway retries with one key for each charge; ";
         let intent: String = words.chars().cycle().take(TEXT_BYTES).collect();
         let body = json!({
