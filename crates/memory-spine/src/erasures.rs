@@ -31,9 +31,9 @@ struct Line {
 }
 
 impl Line {
-    /// Whether this erasure did what the line asks for.
-    fn is_done_by(&self, workspace: &WorkspaceName, erasure: &Erasure) -> bool {
-        self.workspace == *workspace && self.what == erasure.what && erasure.at >= self.at
+    /// Whether this erasure of the line's workspace did what the line asks for.
+    fn is_done_by(&self, erasure: &Erasure) -> bool {
+        self.what == erasure.what && erasure.at >= self.at
     }
 }
 
@@ -63,7 +63,7 @@ impl ErasureList {
                 known.insert(line.workspace.clone(), app.deliveries.erasures(&caller).await?);
             }
             let done = known.entry(line.workspace.clone()).or_default();
-            if done.iter().any(|erasure| line.is_done_by(&line.workspace, erasure)) {
+            if done.iter().any(|erasure| line.is_done_by(erasure)) {
                 continue;
             }
             let reason = "erased before, and brought back by a backup";
