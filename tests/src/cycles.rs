@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use spine_engine::Caller;
 use spine_engine::assembly::{Assembled, HandoffRequest};
 use spine_engine::delivery::{Ack, Deliveries, ReceiveRequest, SendOptions};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::{Engine, cpu_ms};
 
@@ -21,7 +21,9 @@ struct Cycles {
     caller: Caller,
     envelopes: Envelopes,
     next: AtomicUsize,
-    done: AtomicU64,
+    done: AtomicUsize,
+    all_done: Notify,
+    over: AtomicBool,
     places: Semaphore,
 }
 
@@ -39,37 +41,45 @@ pub struct Speed {
     pub rate: f64,
     /// Of all threads: on a busy machine the rate says little.
     pub cpu_us_a_cycle: f64,
+    /// How many share one sync.
+    pub commands_a_commit: f64,
 }
 
-/// How fast cycles go with so many under way at once. Envelopes are made before the clock starts: assembly has its own
-/// benchmark.
+/// How fast cycles go with so many under way at once, until the time is up or every envelope is done. Envelopes are made
+/// before the clock starts: assembly has its own benchmark.
 pub async fn measured(
     engine: &Engine,
     outstanding: usize,
     envelopes: Envelopes,
-    time: Duration,
+    time_max: Duration,
 ) -> Speed {
     let cycles = Arc::new(Cycles {
         envelopes,
         deliveries: engine.deliveries.clone(),
         caller: caller(),
         next: AtomicUsize::new(0),
-        done: AtomicU64::new(0),
+        done: AtomicUsize::new(0),
+        all_done: Notify::new(),
+        over: AtomicBool::new(false),
         places: Semaphore::new(outstanding),
     });
     let (started, cpu_before_ms) = (Instant::now(), cpu_ms());
-    let end = started + time;
+    let end = started + time_max;
     let senders = outstanding.min(SENDERS_MAX);
     let mut tasks: Vec<_> = (0..senders).map(|_| tokio::spawn(send(cycles.clone(), end))).collect();
-    tasks.extend((0..RECEIVERS).map(|n| tokio::spawn(receive(cycles.clone(), n, end))));
-    tokio::time::sleep_until(end.into()).await;
+    tasks.extend((0..RECEIVERS).map(|n| tokio::spawn(receive(cycles.clone(), n))));
+    let _ = tokio::time::timeout_at(end.into(), cycles.all_done.notified()).await;
+    cycles.over.store(true, Ordering::Relaxed);
     cycles.deliveries.stop_waiting();
+    let (done, seconds) =
+        (cycles.done.load(Ordering::Relaxed) as f64, started.elapsed().as_secs_f64());
+    let cpu_us_a_cycle = (cpu_ms() - cpu_before_ms) * 1_000.0 / done;
     for task in tasks {
         task.await.unwrap();
     }
-    let done = cycles.done.load(Ordering::Relaxed) as f64;
-    let cpu_us_a_cycle = (cpu_ms() - cpu_before_ms) * 1_000.0 / done;
-    Speed { rate: done / started.elapsed().as_secs_f64(), cpu_us_a_cycle }
+    let commands_a_commit = engine.store.stats().and_then(|stats| stats.batch_commands.mean());
+    let commands_a_commit = commands_a_commit.unwrap_or(f64::NAN);
+    Speed { rate: done / seconds, cpu_us_a_cycle, commands_a_commit }
 }
 
 /// Makes so many, on a store of their own.
@@ -99,7 +109,7 @@ async fn send(cycles: Arc<Cycles>, end: Instant) {
     }
 }
 
-async fn receive(cycles: Arc<Cycles>, number: usize, end: Instant) {
+async fn receive(cycles: Arc<Cycles>, number: usize) {
     let agent = format!("agent-{number}").parse().unwrap();
     let request = ReceiveRequest {
         max: 100,
@@ -107,13 +117,16 @@ async fn receive(cycles: Arc<Cycles>, number: usize, end: Instant) {
         accept: true,
         ..ReceiveRequest::new(agent)
     };
-    while Instant::now() < end {
+    while !cycles.over.load(Ordering::Relaxed) {
         let received = cycles.deliveries.receive(&cycles.caller, request.clone()).await.unwrap();
         let count = received.len();
         let acks = received.into_iter().map(|one| (one.delivery.row.id, one.fence, Ack::default()));
         let done = cycles.deliveries.complete_many(&cycles.caller, acks.collect()).await.unwrap();
         assert!(done.iter().all(Result::is_ok));
-        cycles.done.fetch_add(count as u64, Ordering::Relaxed);
+        let all = cycles.done.fetch_add(count, Ordering::Relaxed) + count;
+        if all == cycles.envelopes.len() {
+            cycles.all_done.notify_one();
+        }
         cycles.places.add_permits(count);
     }
 }

@@ -14,6 +14,7 @@ mod options;
 mod queue;
 mod readers;
 mod reads;
+mod recent;
 mod reply;
 mod row;
 mod store;

@@ -15,6 +15,7 @@ use crate::error::{file_error, read_error};
 use crate::file_lock::FileLock;
 use crate::options::Options;
 use crate::readers::Readers;
+use crate::recent::Recent;
 use crate::writer::Writer;
 use crate::{backup, identity, migrations};
 
@@ -24,6 +25,7 @@ pub struct SqliteStore {
     options: Options,
     clock: Arc<dyn Clock>,
     identity: Identity,
+    pub(crate) recent: Arc<Recent>,
     // In the order in which they are to be dropped: the lock last.
     pub(crate) readers: Readers,
     writer: Writer,
@@ -48,9 +50,11 @@ impl SqliteStore {
         migrations::run(&mut connection)?;
         let identity = identity::raise_incarnation(&mut connection).map_err(read_error)?;
         sync_folder_of(&path)?;
-        let writer = Writer::start(connection, &options)?;
+        let recent = Arc::new(Recent::new());
+        let moving = open_reader(&path, &options)?;
+        let writer = Writer::start(connection, moving, &options, Arc::clone(&recent))?;
         let readers = Readers::start(&path, &options)?;
-        Ok(Self { path, options, clock, identity, readers, writer, _lock: lock })
+        Ok(Self { path, options, clock, identity, recent, readers, writer, _lock: lock })
     }
 
     /// Whether writes are taken. They are not after an I/O error, until the store is opened again.

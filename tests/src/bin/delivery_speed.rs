@@ -9,18 +9,21 @@ use memory_spine as _;
 use spine_tests::{Engine, cycles};
 
 const ENVELOPES: usize = 40_000;
-const SECONDS: u64 = 5;
+const SECONDS_MAX: u64 = 5;
 
 fn main() {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.unwrap().block_on(async {
         let envelopes = cycles::envelopes(ENVELOPES).await;
-        println!("outstanding   cycles a second   µs of processor a cycle");
+        println!("outstanding   cycles a second   µs of processor a cycle   commands a commit");
         for outstanding in outstanding() {
-            let (engine, time) = (Engine::on_sqlite(), Duration::from_secs(SECONDS));
-            let speed = cycles::measured(&engine, outstanding, envelopes.clone(), time).await;
-            println!("{outstanding:>11} {:>17.0} {:>25.0}", speed.rate, speed.cpu_us_a_cycle);
+            let (engine, time_max) = (Engine::on_sqlite(), Duration::from_secs(SECONDS_MAX));
+            let speed = cycles::measured(&engine, outstanding, envelopes.clone(), time_max).await;
+            let cycles::Speed { rate, cpu_us_a_cycle, commands_a_commit } = speed;
+            println!(
+                "{outstanding:>11} {rate:>17.0} {cpu_us_a_cycle:>25.0} {commands_a_commit:>19.1}"
+            );
         }
     });
 }

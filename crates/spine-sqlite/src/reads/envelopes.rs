@@ -1,5 +1,7 @@
 //! Envelopes.
 
+use std::future::ready;
+
 use rusqlite::{OptionalExtension, Row, params};
 use spine_protocol::{EnvelopeId, WorkspaceName};
 use spine_store::limits::page_rows;
@@ -15,6 +17,9 @@ impl EnvelopeReads for SqliteStore {
         workspace: &WorkspaceName,
         id: EnvelopeId,
     ) -> StoreFuture<'_, Option<StoredEnvelope>> {
+        if let Some(envelope) = self.recent.envelope(workspace, id) {
+            return Box::pin(ready(Ok(Some(envelope))));
+        }
         let workspace = workspace.clone();
         self.readers.run_here(move |connection| {
             let sql = "SELECT id, root, digest, bytes, change, notes, pruned FROM envelopes \

@@ -1,5 +1,8 @@
 //! Records, and when something is due.
 
+use std::future::ready;
+use std::sync::Arc;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use spine_protocol::WorkspaceName;
@@ -25,11 +28,18 @@ impl RecordReads for SqliteStore {
         keys: Vec<RecordKey>,
     ) -> StoreFuture<'_, Vec<Record>> {
         if let Err(error) = check_read_many(keys.len()) {
-            return Box::pin(std::future::ready(Err(error)));
+            return Box::pin(ready(Err(error)));
         }
+        let began = match self.recent.records(workspace, &keys) {
+            Ok(records) => return Box::pin(ready(Ok(records))),
+            Err(began) => began,
+        };
         let (workspace, few) = (workspace.clone(), keys.len() <= POINT_ROWS_MAX);
+        let recent = Arc::clone(&self.recent);
         self.readers.run_here_if(few, move |connection| {
-            each_found(connection, &keys, |key| by_key(connection, &workspace, key))
+            let found = each_found(connection, &keys, |key| by_key(connection, &workspace, key))?;
+            recent.found_records(began, &workspace, keys, &found);
+            Ok(found)
         })
     }
 

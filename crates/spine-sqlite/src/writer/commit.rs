@@ -9,11 +9,13 @@ use rusqlite::hooks::Wal;
 use spine_store::{ErrorKind, Outcome, Put, StoreError};
 
 use super::Job;
+use super::checkpoint::{Mover, checkpoint};
 use super::counters::Counters;
-use super::step;
+use super::step::{self, BrokenOff, Undo};
 use crate::error::write_error;
 use crate::measure::Measured;
 use crate::options::Options;
+use crate::recent::Recent;
 
 /// How long a purge waits for readers, so that it can empty the log.
 const EMPTY_LOG_WAIT: Duration = Duration::from_millis(100);
@@ -29,6 +31,8 @@ pub(super) struct Committer {
     log_pages: Arc<AtomicI32>,
     checkpoint_pages: i32,
     checkpointed_at_pages: i32,
+    mover: Mover,
+    recent: Arc<Recent>,
     /// A purge was committed, but its text may still stand in the log: when to empty it.
     empty_log_at: Option<Instant>,
 }
@@ -36,9 +40,11 @@ pub(super) struct Committer {
 impl Committer {
     pub(super) fn new(
         mut connection: Connection,
+        mover: Mover,
         options: &Options,
         accepting: Arc<AtomicBool>,
         measured: Arc<Measured>,
+        recent: Arc<Recent>,
     ) -> rusqlite::Result<Self> {
         let log_pages = Arc::new(AtomicI32::new(0));
         let seen = Arc::clone(&log_pages);
@@ -54,6 +60,8 @@ impl Committer {
             log_pages,
             checkpoint_pages: i32::try_from(options.checkpoint_pages).unwrap_or(i32::MAX),
             checkpointed_at_pages: 0,
+            mover,
+            recent,
             empty_log_at: None,
         })
     }
@@ -61,13 +69,29 @@ impl Committer {
     pub(super) fn commit(&mut self, jobs: Vec<Job>) {
         let began = Instant::now();
         let result = self.refuse_after_failure().and_then(|()| self.write(&jobs));
+        let result = result.and_then(|outcomes| self.doubt_after_failure().map(|()| outcomes));
         let commands = jobs.iter().map(|job| job.commands.len()).sum();
         self.measured.note(began, commands, result.is_ok());
         if result.is_ok() {
             self.empty_log_after_purge(&jobs);
         }
-        answer(jobs, result);
+        self.answer(jobs, result);
         self.checkpoint_when_due();
+    }
+
+    fn answer(&self, jobs: Vec<Job>, result: Result<Vec<Vec<Outcome>>, StoreError>) {
+        let (commands, answerers): (Vec<_>, Vec<_>) =
+            jobs.into_iter().map(|job| (job.commands, job.answerer)).unzip();
+        match result {
+            Ok(outcomes) => {
+                self.recent.note(commands.into_iter().zip(outcomes.iter().map(Vec::as_slice)));
+                answerers.into_iter().zip(outcomes).for_each(|(one, own)| one.send(Ok(own)));
+            }
+            Err(error) => {
+                self.recent.forget();
+                answerers.into_iter().for_each(|one| one.send(Err(error.clone())));
+            }
+        }
     }
 
     fn refuse_after_failure(&self) -> Result<(), StoreError> {
@@ -78,21 +102,41 @@ impl Committer {
         Err(StoreError::new(ErrorKind::Unavailable, detail))
     }
 
+    /// The log could not be synced for the mover meanwhile: then a sync that succeeded proves nothing.
+    fn doubt_after_failure(&self) -> Result<(), StoreError> {
+        if self.accepting.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let detail = "the log failed while it was moved into the file";
+        Err(StoreError::new(ErrorKind::OutcomeUnknown, detail))
+    }
+
     fn write(&mut self, jobs: &[Job]) -> Result<Vec<Vec<Outcome>>, StoreError> {
-        let written = self.transact(jobs);
-        written.map_err(|error| {
-            let error = write_error(&error);
+        let written = match self.transact(jobs, Undo::Together) {
+            Err(BrokenOff::Torn) => self.transact_again(jobs),
+            written => written,
+        };
+        written.map_err(|broken_off| {
+            let error = match broken_off {
+                BrokenOff::Failed(error) => write_error(&error),
+                BrokenOff::Torn => StoreError::new(ErrorKind::Unavailable, "a command was torn"),
+            };
             self.roll_back(&error);
             error
         })
     }
 
-    fn transact(&mut self, jobs: &[Job]) -> rusqlite::Result<Vec<Vec<Outcome>>> {
+    fn transact_again(&self, jobs: &[Job]) -> Result<Vec<Vec<Outcome>>, BrokenOff> {
+        execute(&self.connection, "ROLLBACK")?;
+        self.transact(jobs, Undo::Alone)
+    }
+
+    fn transact(&self, jobs: &[Job], undo: Undo) -> Result<Vec<Vec<Outcome>>, BrokenOff> {
         execute(&self.connection, "BEGIN IMMEDIATE")?;
         let mut counters = Counters::default();
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs {
-            let apply = |command| step::apply(&self.connection, &mut counters, command);
+            let apply = |command| step::apply(&self.connection, &mut counters, command, undo);
             outcomes.push(job.commands.iter().map(apply).collect::<Result<_, _>>()?);
         }
         counters.save(&self.connection)?;
@@ -140,7 +184,7 @@ impl Committer {
         if pages < self.checkpointed_at_pages {
             self.checkpointed_at_pages = 0;
         }
-        if pages - self.checkpointed_at_pages >= self.checkpoint_pages {
+        if pages - self.checkpointed_at_pages >= self.checkpoint_pages && self.mover.ask() {
             self.checkpoint("PASSIVE");
             self.checkpointed_at_pages = pages;
         }
@@ -148,22 +192,8 @@ impl Committer {
 
     /// Moves pages from the log into the file; whether it could move all of them.
     fn checkpoint(&self, mode: &str) -> bool {
-        let sql = format!("PRAGMA wal_checkpoint({mode})");
-        let blocked = self.connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
-        let failed = blocked.as_ref().err().map(|error| write_error(error).kind());
-        if matches!(failed, Some(ErrorKind::OutcomeUnknown | ErrorKind::Corrupt)) {
-            self.accepting.store(false, Ordering::SeqCst);
-        }
-        blocked.is_ok_and(|blocked| blocked == 0)
-    }
-}
-
-fn answer(jobs: Vec<Job>, result: Result<Vec<Vec<Outcome>>, StoreError>) {
-    match result {
-        Ok(outcomes) => {
-            jobs.into_iter().zip(outcomes).for_each(|(job, own)| job.answerer.send(Ok(own)));
-        }
-        Err(error) => jobs.into_iter().for_each(|job| job.answerer.send(Err(error.clone()))),
+        self.mover.wait_until_still();
+        checkpoint(&self.connection, mode, &self.accepting)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The one writer. It commits in groups: whatever waits is one transaction with one fsync.
 
-mod ahead;
+mod checkpoint;
 mod commit;
 mod counters;
 pub(crate) mod deliveries;
@@ -21,7 +21,9 @@ use crate::error::{file_error, read_error};
 use crate::measure::Measured;
 use crate::options::Options;
 use crate::queue::{Queue, Refused, Weight};
+use crate::recent::Recent;
 use crate::reply::{self, Answerer};
+use checkpoint::Mover;
 use commit::Committer;
 
 /// The commands of one call, and whom to answer.
@@ -38,13 +40,20 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, options: &Options) -> Result<Self, StoreError> {
+    /// Both connections are to the same file: one writes, the other moves what was written.
+    pub(crate) fn start(
+        connection: Connection,
+        moving: Connection,
+        options: &Options,
+        recent: Arc<Recent>,
+    ) -> Result<Self, StoreError> {
         let max = Weight { commands: options.queue_commands_max, bytes: options.queue_bytes_max };
         let queue = Arc::new(Queue::new(max));
         let accepting = Arc::new(AtomicBool::new(true));
         let measured = Arc::new(Measured::new());
-        let committer =
-            Committer::new(connection, options, Arc::clone(&accepting), Arc::clone(&measured));
+        let mover = Mover::start(moving, Arc::clone(&accepting))?;
+        let (accepts, measures) = (Arc::clone(&accepting), Arc::clone(&measured));
+        let committer = Committer::new(connection, mover, options, accepts, measures, recent);
         let committer = committer.map_err(read_error)?;
         let (served, commands_max) = (Arc::clone(&queue), options.commit_commands_max);
         let builder = thread::Builder::new().name("store-writer".to_owned());
@@ -97,11 +106,14 @@ impl Drop for AbandonOnExit<'_> {
 
 fn serve(queue: &Queue<Job>, mut committer: Committer, commands_max: usize) {
     let _abandon = AbandonOnExit(queue);
+    let mut commands_before = 0;
     loop {
-        let jobs = queue.take(commands_max);
+        // Those who were just answered are likely to come again: the group that waits for them is as large as the last.
+        let jobs = queue.take(commands_before, commands_max);
         if jobs.is_empty() {
             return;
         }
+        commands_before = jobs.iter().map(|job| job.commands.len()).sum();
         committer.commit(jobs);
     }
 }

@@ -10,13 +10,15 @@ use spine_store::{
 
 use super::commit::execute;
 use super::counters::{Counter, Counters};
-use super::{ahead, deliveries, envelopes, memories, records};
+use super::{deliveries, envelopes, memories, records};
 use crate::row::{LIVE, change, idempotency};
 
 /// Why a command does not go on.
 pub(super) enum Halt {
     /// It alone is refused.
     Refused(StoreError),
+    /// It is refused, but a part of it was written.
+    Torn,
     /// The whole group is broken off.
     Broken(rusqlite::Error),
 }
@@ -38,29 +40,53 @@ pub(super) struct Step<'a> {
     pub(super) receipt: Receipt,
 }
 
+/// Whether what a refused command wrote before it was refused can be undone alone. That has a price: SQLite copies every
+/// page that is touched until then, and few commands are refused so late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Undo {
+    /// The group has to begin anew.
+    Together,
+    Alone,
+}
+
+/// Why a group does not go on.
+pub(super) enum BrokenOff {
+    /// A command was refused with a part of it written.
+    Torn,
+    Failed(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for BrokenOff {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
 /// Applies one command. An error breaks off the whole group; a refusal is the command's own outcome.
 pub(super) fn apply(
     connection: &Connection,
     counters: &mut Counters,
     command: &Command,
-) -> rusqlite::Result<Outcome> {
+    undo: Undo,
+) -> std::result::Result<Outcome, BrokenOff> {
     let counter = counters.of(connection, &command.workspace)?;
     let first_change = Change(counter.change.unsigned_abs() + 1);
     let receipt = Receipt { first_change, first_memory: None, memories: 0 };
     let (workspace, at) = (command.workspace.as_str(), command.at);
     let mut step = Step { connection, workspace, at, counter: *counter, receipt };
-    match step.run(command) {
+    match step.run(command, undo) {
         Ok(applied) => {
             *counter = step.counter;
             Ok(Ok(applied))
         }
         Err(Halt::Refused(error)) => Ok(Err(error)),
-        Err(Halt::Broken(error)) => Err(error),
+        Err(Halt::Torn) => Err(BrokenOff::Torn),
+        Err(Halt::Broken(error)) => Err(BrokenOff::Failed(error)),
     }
 }
 
 impl Step<'_> {
-    fn run(&mut self, command: &Command) -> Result<Applied> {
+    fn run(&mut self, command: &Command, undo: Undo) -> Result<Applied> {
         command.check_size().map_err(Halt::Refused)?;
         if let Some(record) = self.known(command)? {
             return Ok(Applied::Before(Box::new(record)));
@@ -68,23 +94,21 @@ impl Step<'_> {
         for guard in &command.guards {
             guard.check(self.found(&guard.key)?).map_err(Halt::Refused)?;
         }
-        if self.is_sure(command)? {
-            self.write(command)?
-        } else {
-            self.write_or_undo(command)?
+        match undo {
+            Undo::Together => self.write_or_tear(command)?,
+            Undo::Alone => self.write_or_undo(command)?,
         }
         Ok(Applied::Now(self.receipt))
     }
 
-    /// Whether nothing of it can be refused once a part is written.
-    fn is_sure(&self, command: &Command) -> Result<bool> {
-        let Some(conditions) = ahead::conditions(&command.puts) else { return Ok(false) };
-        for guard in conditions {
-            if guard.check(self.found(&guard.key)?).is_err() {
-                return Ok(false);
-            }
+    fn write_or_tear(&mut self, command: &Command) -> Result<()> {
+        let before = self.counter.change;
+        let written = self.write(command);
+        let is_torn = self.counter.change > before + 1 || !refuses_first(command);
+        match written {
+            Err(Halt::Refused(_)) if is_torn => Err(Halt::Torn),
+            written => written,
         }
-        Ok(true)
     }
 
     fn write_or_undo(&mut self, command: &Command) -> Result<()> {
@@ -94,7 +118,7 @@ impl Step<'_> {
             Ok(()) => {}
             Err(Halt::Refused(_)) => execute(self.connection, "ROLLBACK TO command")?,
             // SQLite may have rolled back by itself; to go on here would hide the first error.
-            Err(Halt::Broken(_)) => return written,
+            Err(Halt::Torn | Halt::Broken(_)) => return written,
         }
         execute(self.connection, "RELEASE command")?;
         written
@@ -275,6 +299,12 @@ impl Step<'_> {
         self.connection.prepare_cached(sql)?.execute(params![self.workspace, until.0, rows_max])?;
         Ok(())
     }
+}
+
+/// Whether its first put refuses before it writes. A revision first puts the version before aside, and may find its
+/// content taken then.
+fn refuses_first(command: &Command) -> bool {
+    !matches!(command.puts.first(), Some(Put::ReviseMemory(..)))
 }
 
 /// A memory's number as SQLite takes it.
