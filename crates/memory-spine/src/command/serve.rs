@@ -79,7 +79,7 @@ async fn serve_house(
     background.abort_all();
     keeper.look().await;
     if let Some(telemetry) = telemetry {
-        telemetry.push_metrics_once(&app).await;
+        telemetry.push_last_metrics(&app).await;
     }
     tracing::info!("stopped");
     Ok(())
