@@ -105,7 +105,8 @@ impl App {
         let (assembling, policy) = (handoffs.clone(), settings.policy);
         let deliveries = Deliveries::new(store.clone(), assembling, entropy.clone(), timer, policy);
         let (known, thresholds) = (deliveries.clone(), settings.thresholds);
-        let health = Health::new(store.clone(), known, entropy.clone(), thresholds);
+        let health = Health::new(store.clone(), known, entropy.clone(), thresholds)
+            .with_webhooks(notifier.is_some());
         Ok(Self {
             instance: format!("{:032x}", entropy.next()),
             keys,
