@@ -17,6 +17,7 @@ use crate::access::quota::Quotas;
 use crate::access::rate::Rates;
 use crate::limits::BODIES_BYTES_MAX;
 use crate::mcp::Door;
+use crate::metrics::Named;
 use crate::patience::TokioTimer;
 use crate::push::Pusher;
 use crate::searches::Searches;
@@ -87,6 +88,8 @@ pub struct App {
     pub requests: Arc<Semaphore>,
     /// How many streams may still be opened.
     pub streams: Arc<Semaphore>,
+    /// Agents that have series of their own among the figures.
+    pub named: Named,
     /// Handlers that panicked: each is a defect.
     pub panics: AtomicU64,
     stopping: watch::Sender<bool>,
@@ -118,6 +121,7 @@ impl App {
             body_bytes: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
             requests: Arc::new(Semaphore::new(settings.requests_max)),
             streams: Arc::new(Semaphore::new(settings.streams_max)),
+            named: Named::default(),
             panics: AtomicU64::new(0),
             stopping: watch::Sender::new(false),
             settings,

@@ -54,6 +54,8 @@ pub const PUSHES_SHARED_MAX: usize = 64;
 pub const PUSH_AGENTS_LOOK: Duration = Duration::from_secs(30);
 /// How long pushing waits for work before it looks whether the agent still has its webhook.
 pub const PUSH_WAIT: Duration = Duration::from_secs(60);
+/// Agents that can have series of their own in `/metrics`.
+pub const METRICS_TARGETS_MAX: usize = 1_000;
 /// Events that are read at once for a stream.
 pub const EVENTS_ROWS: usize = 200;
 /// Wake-ups that may wait for a slow stream; one that missed some looks by itself.

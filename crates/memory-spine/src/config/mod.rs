@@ -16,6 +16,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use spine_server::limits::METRICS_TARGETS_MAX;
 use spine_server::{Settings, TlsFiles};
 use tracing::Level;
 
@@ -127,6 +128,7 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
     Ok(Settings {
         policy: delivery::policy(layers)?,
         thresholds: health::thresholds(layers)?,
+        metrics_targets_max: metrics_targets_max(layers)?,
         retention: retention.lineages,
         idempotency_kept: retention.idempotency,
         listen: layers
@@ -161,6 +163,11 @@ fn origins(layers: &Layers) -> Result<Vec<String>, ConfigError> {
             Err(layers.error(key, &format!("{expected}, got {wrong:?}")))
         }
     }
+}
+
+fn metrics_targets_max(layers: &Layers) -> Result<usize, ConfigError> {
+    let most = METRICS_TARGETS_MAX as u64;
+    layers.whole("telemetry.metrics_targets_max", 0, most).map(|count| count as usize)
 }
 
 fn telemetry(layers: &Layers) -> Result<TelemetryConfig, ConfigError> {

@@ -31,7 +31,7 @@ pub use minute::{Counts, Minute, UTILISATION_CLASSES};
 pub use report::{QueueTotal, Report, TargetReport};
 pub use sketch::Sketch;
 pub use stage::Stage;
-pub use totals::{LATENCY_BUCKETS_S, Totals};
+pub use totals::{LATENCY_BUCKETS_S, TargetTotals, Totals};
 pub use verdict::{Reason, Thresholds, Verdict, reasons, verdict};
 
 use crate::Entropy;
