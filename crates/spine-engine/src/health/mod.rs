@@ -32,7 +32,7 @@ pub use report::{QueueTotal, Report, TargetReport};
 pub use sketch::Sketch;
 pub use stage::Stage;
 pub use totals::{LATENCY_BUCKETS_S, TargetTotals, Totals};
-pub use verdict::{Reason, Thresholds, Verdict, reasons, verdict};
+pub use verdict::{OpenBreaker, Reason, Thresholds, Verdict, reasons, verdict};
 
 use crate::Entropy;
 use crate::delivery::{Deliveries, DeliveryError, read_record, to_record};
