@@ -22,6 +22,7 @@ use crate::patience::TokioTimer;
 use crate::push::Pusher;
 use crate::searches::Searches;
 use crate::settings::Settings;
+use crate::test_clock::TestClock;
 use crate::trace::Traces;
 use crate::wake::Wake;
 use crate::watch::Notifier;
@@ -40,6 +41,8 @@ pub struct Parts {
     pub pusher: Option<Arc<dyn Pusher>>,
     /// Who records traces; none where nobody does.
     pub traces: Option<Arc<dyn Traces>>,
+    /// The store's clock, where tests move it.
+    pub clock: Option<Arc<TestClock>>,
 }
 
 /// Everything the server has.
@@ -68,6 +71,8 @@ pub struct App {
     pub webhooks_changed: Notify,
     /// Who records traces.
     pub traces: Option<Arc<dyn Traces>>,
+    /// The store's clock, where tests move it.
+    pub clock: Option<Arc<TestClock>>,
     /// Ids.
     pub entropy: Arc<Entropy>,
     /// Reading and verifying.
@@ -98,13 +103,15 @@ pub struct App {
 impl App {
     /// Puts the parts together.
     pub async fn open(parts: Parts, settings: Settings) -> Result<Self, StoreError> {
-        let Parts { store, retriever, entropy, notifier, pusher, traces } = parts;
+        let Parts { store, retriever, entropy, notifier, pusher, traces, clock } = parts;
         let keys = Keyring::open(store.clone()).await?;
         let searches = Arc::new(Searches::of(retriever));
         let memories = Memories::new(store.clone(), searches.clone());
-        let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
-        let handoffs =
-            Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
+        let patience: Arc<dyn Timer> = Arc::new(TokioTimer);
+        // A search takes the machine's time, whatever the clock says.
+        let (found, searching) = (memories.clone(), patience.clone());
+        let handoffs = Handoffs::new(store.clone(), found, entropy.clone(), searching);
+        let timer = clock.clone().map_or(patience, |clock| clock);
         let (assembling, policy) = (handoffs.clone(), settings.policy);
         let deliveries = Deliveries::new(store.clone(), assembling, entropy.clone(), timer, policy);
         let (known, thresholds) = (deliveries.clone(), settings.thresholds);
@@ -135,6 +142,7 @@ impl App {
             pusher,
             webhooks_changed: Notify::new(),
             traces,
+            clock,
             entropy,
         })
     }
