@@ -142,50 +142,53 @@ impl Script {
         block_on(house.deliveries.nack(&house.caller, id, fence, reason, retry, None)).unwrap();
     }
 
+    /// Taken by somebody who is still at work when the hour is over.
+    fn leave(&mut self, target: &'static str, sent: &Delivery) {
+        let caller = self.house.caller.clone();
+        self.pass(1);
+        let long_ms = Some(12 * 60 * 60 * 1000);
+        let request =
+            ReceiveRequest { accept: true, lease_ms: long_ms, ..ReceiveRequest::new(name(target)) };
+        let taken = block_on(self.house.deliveries.receive(&caller, request)).unwrap();
+        assert_eq!(taken[0].delivery.row.id, sent.row.id);
+        self.know(target, |known| {
+            known.counts.accepted += 1;
+            known.queued_s.push(0.001);
+            known.handover_s.push(0.0);
+            known.accepted_s.push(0.001);
+        });
+    }
+
+    fn hand_on(&mut self, target: &'static str, minute: u64) {
+        self.finish(target, 0, minute, next("reviewer", "Review it."));
+        let taken = self.house.take("reviewer");
+        // The reference that was missing travels on as a gap.
+        let gaps = if minute.is_multiple_of(3) { (1, 0) } else { (0, 0) };
+        self.count_sent("reviewer", &taken.delivery, gaps);
+        self.house.complete(&taken, Ack::default()).unwrap();
+        self.know("reviewer", |known| {
+            known.counts.accepted += 1;
+            known.counts.done += 1;
+            for list in [
+                &mut known.accepted_s,
+                &mut known.done_s,
+                &mut known.queued_s,
+                &mut known.handover_s,
+                &mut known.work_s,
+            ] {
+                list.push(0.0);
+            }
+        });
+    }
+
     fn play(&mut self, minute: u64) {
         let target = TARGETS[(minute / 8 % 2) as usize];
         let sent = self.send(target, minute);
         let caller = self.house.caller.clone();
         match FATES[(minute % 8) as usize] {
-            Fate::Left => {
-                self.pass(1);
-                let long_ms = Some(12 * 60 * 60 * 1000);
-                let request = ReceiveRequest {
-                    accept: true,
-                    lease_ms: long_ms,
-                    ..ReceiveRequest::new(name(target))
-                };
-                let taken = block_on(self.house.deliveries.receive(&caller, request)).unwrap();
-                assert_eq!(taken[0].delivery.row.id, sent.row.id);
-                self.know(target, |known| {
-                    known.counts.accepted += 1;
-                    known.queued_s.push(0.001);
-                    known.handover_s.push(0.0);
-                    known.accepted_s.push(0.001);
-                });
-            }
+            Fate::Left => self.leave(target, &sent),
             Fate::Done => drop(self.finish(target, 0, minute, Ack::default())),
-            Fate::DoneAndHandedOn => {
-                self.finish(target, 0, minute, next("reviewer", "Review it."));
-                let taken = self.house.take("reviewer");
-                // The reference that was missing travels on as a gap.
-                let gaps = if minute.is_multiple_of(3) { (1, 0) } else { (0, 0) };
-                self.count_sent("reviewer", &taken.delivery, gaps);
-                self.house.complete(&taken, Ack::default()).unwrap();
-                self.know("reviewer", |known| {
-                    known.counts.accepted += 1;
-                    known.counts.done += 1;
-                    for list in [
-                        &mut known.accepted_s,
-                        &mut known.done_s,
-                        &mut known.queued_s,
-                        &mut known.handover_s,
-                        &mut known.work_s,
-                    ] {
-                        list.push(0.0);
-                    }
-                });
-            }
+            Fate::DoneAndHandedOn => self.hand_on(target, minute),
             Fate::NackedThenDone => {
                 self.nack(target, true);
                 self.know(target, |known| known.counts.retries += 1);
