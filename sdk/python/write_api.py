@@ -20,8 +20,8 @@ GROUPS = {
 HEAD = """# The Python API
 
 Written from the docstrings by `python write_api.py`; a test fails when it is not. `AsyncMemorySpine`, `AsyncHandoffClient`,
-`AsyncWorker`, `AsyncHandoff`, `AsyncTicket`, `AsyncDelivery`, `AsyncChannel` and `AsyncPublication` have the same names as what is
-here, with `await`, `async for` and `async with`.
+`AsyncWorker`, `AsyncHandoff`, `AsyncTicket`, `AsyncDelivery`, `AsyncChannel`, `AsyncPublication` and `AsyncClock` have the same
+names as what is here, with `await`, `async for` and `async with`.
 """
 
 
@@ -35,7 +35,10 @@ def page() -> str:
     parts = [HEAD]
     for title, names in groups.items():
         parts += [f"## {title}\n", *(entry(name, getattr(memory_spine, name)) for name in names)]
-    parts += ["## memory_spine.testing\n", *(entry(name, getattr(testing, name)) for name in testing.__all__)]
+    parts += [
+        "## memory_spine.testing\n",
+        *(entry(name, getattr(testing, name)) for name in testing.__all__ if not name.startswith("Async")),
+    ]
     return "\n".join(parts)
 
 
@@ -90,7 +93,7 @@ def written_parameter(parameter: inspect.Parameter) -> str:
     return f"{parameter.name}={default.__name__ if inspect.isfunction(default) else repr(default)}"
 
 
-_SELF = {"self", "cls", "client", "handoff", "delivery", "ticket", "channel", "publication"}
+_SELF = {"self", "cls", "client", "handoff", "delivery", "ticket", "channel", "publication", "clock"}
 
 
 def text(value: Any) -> str:

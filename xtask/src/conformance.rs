@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command::{Failure, run, target_folder, workspace};
+use crate::npm;
 use crate::server::Server;
 use crate::suites::Scale;
 
@@ -53,7 +54,7 @@ fn folder() -> PathBuf {
 
 /// Every scenario that each revision requires, and those that the product can be asked itself.
 pub fn suite(_: Scale) -> Result<(), Failure> {
-    install()?;
+    npm::install(&folder(), "package-lock.json", &["ci", "--ignore-scripts"])?;
     let node = node()?;
     // It builds the fixtures' program as well.
     let product = Server::start("conformance")?;
@@ -74,22 +75,6 @@ fn ask(node: &Path, server: &Server, what: &[&str]) -> Result<(), Failure> {
     command.arg(folder().join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
     command.args(["server", "--url", &format!("{}/mcp", server.url)]).args(what);
     run(command.current_dir(target_folder()?))
-}
-
-/// Installs what the lock file names, once for each lock file.
-fn install() -> Result<(), Failure> {
-    let read = |name: &str| std::fs::read_to_string(folder().join(name));
-    let stamp = "node_modules/.installed-lock.json";
-    let wanted = read("package-lock.json")
-        .map_err(|error| Failure::new(format!("tests/conformance/package-lock.json: {error}")))?;
-    if read(stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
-    }
-    let mut npm = Command::new("npm");
-    npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(folder());
-    run(&mut npm)?;
-    std::fs::write(folder().join(stamp), wanted)
-        .map_err(|error| Failure::new(format!("tests/conformance/{stamp}: {error}")))
 }
 
 /// The one that was installed beside the suite, else the machine's own if it is new enough.

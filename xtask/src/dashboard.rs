@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::command::{BINARY_VARIABLE, Failure, run, server_binary, workspace};
+use crate::npm;
 use crate::suites::Scale;
 
 const CHROMIUM: &str = "/usr/bin/chromium";
@@ -13,43 +14,31 @@ fn folder() -> PathBuf {
     workspace().join("dashboard")
 }
 
-fn npm(arguments: &[&str]) -> Result<(), Failure> {
+fn run_script(arguments: &[&str]) -> Result<(), Failure> {
     run_npm(Command::new("npm").args(arguments))
 }
 
 fn run_npm(command: &mut Command) -> Result<(), Failure> {
-    run(command.current_dir(folder())).map_err(|failure| {
-        Failure::new(format!(
-            "{failure}\nthe dashboard is built with Node.js 20.19 or newer and its npm"
-        ))
-    })
+    run(command.current_dir(folder())).map_err(advised)
 }
 
-/// Installs what the lock file names, once for each lock file.
-fn install() -> Result<(), Failure> {
-    let read = |name: &str| std::fs::read_to_string(folder().join(name));
-    let stamp = "node_modules/.installed-lock.json";
-    let wanted = read("package-lock.json")
-        .map_err(|error| Failure::new(format!("dashboard/package-lock.json: {error}")))?;
-    if read(stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
-    }
-    // Not `npm ci`: it refuses a lock file that was written on one platform for packages of others.
-    npm(&["install", "--no-save", "--no-audit", "--no-fund"])?;
-    std::fs::write(folder().join(stamp), wanted)
-        .map_err(|error| Failure::new(format!("dashboard/{stamp}: {error}")))
+fn advised(failure: Failure) -> Failure {
+    Failure::new(format!(
+        "{failure}\nthe dashboard is built with Node.js 20.19 or newer and its npm"
+    ))
 }
 
 /// Builds `dashboard/dist`, which the server takes in when it is built.
 pub fn build() -> Result<(), Failure> {
-    install()?;
-    npm(&["run", "--silent", "build"])
+    // Not `npm ci`: it refuses a lock file that was written on one platform for packages of others.
+    npm::install(&folder(), "package-lock.json", &["install", "--no-save"]).map_err(advised)?;
+    run_script(&["run", "--silent", "build"])
 }
 
 /// Types, unit tests, the build.
 pub fn suite(_: Scale) -> Result<(), Failure> {
     build()?;
-    npm(&["test", "--silent"])
+    run_script(&["test", "--silent"])
 }
 
 /// Every page and action in Debian's Chromium: against a stand-in of the API, then against real servers.
@@ -61,7 +50,7 @@ pub fn browser_suite(_: Scale) -> Result<(), Failure> {
     }
     // The server carries the page: it is built first.
     build()?;
-    npm(&BROWSER_TESTS)?;
+    run_script(&BROWSER_TESTS)?;
     let binary = server_binary()?;
     run_npm(Command::new("npm").args(BROWSER_TESTS).env(BINARY_VARIABLE, binary))
 }

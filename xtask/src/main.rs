@@ -5,6 +5,7 @@ mod command;
 mod conformance;
 mod dashboard;
 mod mcp_clients;
+mod npm;
 mod peers;
 mod prometheus;
 mod python;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command::{Failure, run, server_binary, workspace};
+use crate::npm;
 use crate::python;
 use crate::server::{Server, fresh_folder};
 use crate::suites::Scale;
@@ -16,7 +17,7 @@ fn folder() -> PathBuf {
 pub fn suite(_: Scale) -> Result<(), Failure> {
     let program = server_binary()?;
     let python = python::with_requirements("mcp-python", &[folder().join("requirements.txt")])?;
-    install()?;
+    npm::install(&folder(), "package.json", &["install", "--no-save", "--no-package-lock"])?;
     let clients: [(&Path, &str); 2] = [(&python, "handoff.py"), (Path::new("node"), "handoff.js")];
     for (runner, script) in clients {
         over_http(runner, script)?;
@@ -39,18 +40,4 @@ fn client(runner: &Path, script: &str) -> Command {
     let mut command = Command::new(runner);
     command.arg(folder().join(script));
     command
-}
-
-/// Installs what `package.json` names, once for each version of it.
-fn install() -> Result<(), Failure> {
-    let read = |name: &str| std::fs::read_to_string(folder().join(name));
-    let stamp = "node_modules/.installed-package.json";
-    let wanted = python::read(&folder().join("package.json"))?;
-    if read(stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
-    }
-    let arguments = ["install", "--no-save", "--no-audit", "--no-fund", "--no-package-lock"];
-    run(Command::new("npm").args(arguments).current_dir(folder()))?;
-    std::fs::write(folder().join(stamp), wanted)
-        .map_err(|error| Failure::new(format!("tests/mcp_clients/{stamp}: {error}")))
 }

@@ -7,10 +7,11 @@ use spine_engine::Entropy;
 use spine_outbound::OutboundError;
 use spine_protocol::WorkspaceName;
 use spine_retrieval::{BuiltInEmbedder, Embedder, IndexOptions, SearchIndex};
-use spine_server::Parts;
+use spine_server::{Parts, TestClock};
 use spine_sqlite::{Options, SqliteStore};
 use spine_store::{
-    ErrorKind, IndexStatus, Retriever, SearchAnswer, SearchQuery, Store, StoreError, StoreFuture,
+    Clock, ErrorKind, IndexStatus, Retriever, SearchAnswer, SearchQuery, Store, StoreError,
+    StoreFuture, SystemClock,
 };
 use tokio::runtime::Handle;
 
@@ -33,19 +34,34 @@ pub struct House {
     pub store: Arc<SqliteStore>,
     /// Its index.
     pub index: Arc<SearchIndex>,
+    clock: Option<Arc<TestClock>>,
 }
 
 impl House {
     /// Opens the data of a folder, or begins it.
     pub fn open(config: &Config) -> Result<Self, StoreError> {
+        Self::open_at(config, Arc::new(SystemClock), None)
+    }
+
+    /// The same, with a clock that tests move.
+    pub fn open_with_clock(config: &Config, clock: Arc<TestClock>) -> Result<Self, StoreError> {
+        Self::open_at(config, clock.clone(), Some(clock))
+    }
+
+    fn open_at(
+        config: &Config,
+        now: Arc<dyn Clock>,
+        clock: Option<Arc<TestClock>>,
+    ) -> Result<Self, StoreError> {
         let data = config.data.as_path();
         std::fs::create_dir_all(data).map_err(|error| {
             StoreError::new(ErrorKind::CannotOpen, format!("{}: {error}", data.display()))
         })?;
-        let store = Arc::new(SqliteStore::open(&store_file(data), Options::default())?);
+        let file = store_file(data);
+        let store = Arc::new(SqliteStore::open_with_clock(&file, Options::default(), now)?);
         let (folder, embedder) = (data.join(INDEX_FOLDER), embedder(config)?);
         let index = SearchIndex::open(&folder, store.clone(), embedder, IndexOptions::default())?;
-        Ok(Self { store, index: Arc::new(index) })
+        Ok(Self { store, index: Arc::new(index), clock })
     }
 
     /// What the server is made of, without what calls out.
@@ -61,6 +77,7 @@ impl House {
             notifier: None,
             pusher: None,
             traces: None,
+            clock: self.clock.clone(),
         })
     }
 }

@@ -10,6 +10,8 @@ use spine_store::{
     Change, Command, DeliveryReads, LogReads, Put, Store, StoreError, UnixMs, all_workspaces,
 };
 
+use tokio::sync::watch;
+
 use crate::config::RetentionSettings;
 use crate::house::House;
 use crate::outbound::in_background;
@@ -37,15 +39,30 @@ struct Known {
     log_looked_at: Option<Instant>,
 }
 
+/// Hears of a clock that tests move.
+type Moves = Option<watch::Receiver<Duration>>;
+
 /// Goes round until it is dropped.
-pub async fn keep_house(house: Arc<House>, retention: RetentionSettings) {
+pub async fn keep_house(house: Arc<House>, retention: RetentionSettings, mut moves: Moves) {
     let mut known = HashMap::new();
     loop {
-        tokio::time::sleep(ROUND).await;
+        if is_moved_within(ROUND, &mut moves).await {
+            // Whatever was done lately was done long ago.
+            known.clear();
+        }
         if let Err(error) = round(&house, &retention, &mut known).await {
             tracing::warn!(detail = error.detail(), "housekeeping: {error}");
         }
     }
+}
+
+/// Waits for the next round; true where a test's clock has moved meanwhile.
+async fn is_moved_within(time: Duration, moves: &mut Moves) -> bool {
+    let Some(moves) = moves else {
+        tokio::time::sleep(time).await;
+        return false;
+    };
+    tokio::time::timeout(time, moves.changed()).await.is_ok()
 }
 
 async fn round(

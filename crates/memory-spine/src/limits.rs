@@ -22,8 +22,6 @@ pub const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 pub const GOODBYE_TIME_MAX: Duration = Duration::from_secs(2);
 /// Shorter than the server keeps a silent connection, so that none is used while it is being closed.
 pub const CONNECTION_IDLE_MAX: Duration = Duration::from_secs(5);
-/// To reach a server on this machine, or another.
-pub const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The file that says where a server is.
 pub const ADDRESS_BYTES_MAX: u64 = 4 * 1024;

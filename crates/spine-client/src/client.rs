@@ -8,6 +8,7 @@ use http_body_util::Full;
 use serde::de::DeserializeOwned;
 
 use crate::ask::Ask;
+use crate::connector::Connector;
 use crate::error::{ClientError, Problem};
 use crate::limits::{BACKOFF_FIRST, BACKOFF_MAX, TRIES_MAX};
 use crate::options::ClientOptions;
@@ -26,17 +27,20 @@ impl Client {
     pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
         let endpoint = options.endpoint.trim_end_matches('/').to_owned();
         let uri: Result<Uri, _> = endpoint.parse();
-        let is_http = |uri: &Uri| uri.scheme_str() == Some("http") && uri.host().is_some();
+        let is_http =
+            |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
         if !uri.is_ok_and(|uri| is_http(&uri)) {
-            let problem =
-                format!("expected an address such as http://127.0.0.1:8788, got {endpoint:?}");
+            let problem = format!(
+                "expected an address such as http://127.0.0.1:8788 or https://spine.example.com, got {endpoint:?}"
+            );
             return Err(ClientError::Setting { name: "endpoint", problem });
         }
         let options = ClientOptions { endpoint, ..options };
         for (name, value) in headers(&options) {
             header(name, value)?;
         }
-        Ok(Self { options, transport: Transport::new() })
+        let connector = Connector::new(options.ca_file.as_deref())?;
+        Ok(Self { options, transport: Transport::new(connector) })
     }
 
     /// The same connections, used by another agent.

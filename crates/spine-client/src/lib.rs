@@ -14,6 +14,7 @@
 mod agents;
 mod ask;
 mod client;
+mod connector;
 mod deliveries;
 mod error;
 mod handoffs;
@@ -27,6 +28,7 @@ mod types;
 
 pub use ask::Ask;
 pub use client::Client;
+pub use connector::{Connector, Stream};
 pub use error::{ClientError, Problem};
 pub use options::ClientOptions;
 pub use page::Pages;

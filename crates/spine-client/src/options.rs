@@ -1,5 +1,6 @@
 //! Where the server is, and who asks.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::limits::ANSWER_TIME_MAX;
@@ -11,11 +12,12 @@ const ENDPOINT_VARIABLE: &str = "MEMORY_SPINE_ENDPOINT";
 const KEY_VARIABLE: &str = "MEMORY_SPINE_API_KEY";
 const WORKSPACE_VARIABLE: &str = "MEMORY_SPINE_WORKSPACE";
 const AGENT_VARIABLE: &str = "MEMORY_SPINE_AGENT";
+const CA_FILE_VARIABLE: &str = "MEMORY_SPINE_CA_FILE";
 
 /// Where the server is, and who asks.
 #[derive(Clone)]
 pub struct ClientOptions {
-    /// Such as `http://127.0.0.1:8788`.
+    /// Such as `http://127.0.0.1:8788` or `https://spine.example.com`.
     pub endpoint: String,
     /// The API key.
     pub api_key: Option<String>,
@@ -23,6 +25,8 @@ pub struct ClientOptions {
     pub workspace: Option<String>,
     /// The agent that asks.
     pub agent: Option<String>,
+    /// Authorities that are trusted beside those of browsers, for `https://`: a file in PEM.
+    pub ca_file: Option<PathBuf>,
     /// For an answer, beyond what a call asks the server to wait.
     pub timeout: Duration,
 }
@@ -34,13 +38,14 @@ impl Default for ClientOptions {
             api_key: None,
             workspace: None,
             agent: None,
+            ca_file: None,
             timeout: ANSWER_TIME_MAX,
         }
     }
 }
 
 impl ClientOptions {
-    /// From `MEMORY_SPINE_ENDPOINT`, `_API_KEY`, `_WORKSPACE` and `_AGENT`.
+    /// From `MEMORY_SPINE_ENDPOINT`, `_API_KEY`, `_WORKSPACE`, `_AGENT` and `_CA_FILE`.
     pub fn from_environment() -> Self {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let defaults = Self::default();
@@ -49,6 +54,7 @@ impl ClientOptions {
             api_key: variable(KEY_VARIABLE),
             workspace: variable(WORKSPACE_VARIABLE),
             agent: variable(AGENT_VARIABLE),
+            ca_file: variable(CA_FILE_VARIABLE).map(PathBuf::from),
             timeout: defaults.timeout,
         }
     }
@@ -62,6 +68,7 @@ impl std::fmt::Debug for ClientOptions {
             .field("api_key", &self.api_key.as_ref().map(|_| "…"))
             .field("workspace", &self.workspace)
             .field("agent", &self.agent)
+            .field("ca_file", &self.ca_file)
             .field("timeout", &self.timeout)
             .finish()
     }

@@ -6,10 +6,10 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use crate::limits::{ANSWER_BYTES_MAX, CONNECT_TIME_MAX, IDLE_TIME_MAX};
+use crate::connector::Connector;
+use crate::limits::{ANSWER_BYTES_MAX, IDLE_TIME_MAX};
 
 /// Why nothing came back.
 #[derive(Debug)]
@@ -25,14 +25,11 @@ pub(crate) enum Lost {
 /// Connections to the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Transport {
-    http: Client<HttpConnector, Full<Bytes>>,
+    http: Client<Connector, Full<Bytes>>,
 }
 
 impl Transport {
-    pub(crate) fn new() -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT_TIME_MAX));
-        connector.set_nodelay(true);
+    pub(crate) fn new(connector: Connector) -> Self {
         let http = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIME_MAX)

@@ -17,10 +17,12 @@ use crate::access::quota::Quotas;
 use crate::access::rate::Rates;
 use crate::limits::BODIES_BYTES_MAX;
 use crate::mcp::Door;
+use crate::metrics::Named;
 use crate::patience::TokioTimer;
 use crate::push::Pusher;
 use crate::searches::Searches;
 use crate::settings::Settings;
+use crate::test_clock::TestClock;
 use crate::trace::Traces;
 use crate::wake::Wake;
 use crate::watch::Notifier;
@@ -39,6 +41,8 @@ pub struct Parts {
     pub pusher: Option<Arc<dyn Pusher>>,
     /// Who records traces; none where nobody does.
     pub traces: Option<Arc<dyn Traces>>,
+    /// The store's clock, where tests move it.
+    pub clock: Option<Arc<TestClock>>,
 }
 
 /// Everything the server has.
@@ -67,6 +71,8 @@ pub struct App {
     pub webhooks_changed: Notify,
     /// Who records traces.
     pub traces: Option<Arc<dyn Traces>>,
+    /// The store's clock, where tests move it.
+    pub clock: Option<Arc<TestClock>>,
     /// Ids.
     pub entropy: Arc<Entropy>,
     /// Reading and verifying.
@@ -87,6 +93,8 @@ pub struct App {
     pub requests: Arc<Semaphore>,
     /// How many streams may still be opened.
     pub streams: Arc<Semaphore>,
+    /// Agents that have series of their own among the figures.
+    pub named: Named,
     /// Handlers that panicked: each is a defect.
     pub panics: AtomicU64,
     stopping: watch::Sender<bool>,
@@ -95,17 +103,20 @@ pub struct App {
 impl App {
     /// Puts the parts together.
     pub async fn open(parts: Parts, settings: Settings) -> Result<Self, StoreError> {
-        let Parts { store, retriever, entropy, notifier, pusher, traces } = parts;
+        let Parts { store, retriever, entropy, notifier, pusher, traces, clock } = parts;
         let keys = Keyring::open(store.clone()).await?;
         let searches = Arc::new(Searches::of(retriever));
         let memories = Memories::new(store.clone(), searches.clone());
-        let timer: Arc<dyn Timer> = Arc::new(TokioTimer);
-        let handoffs =
-            Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
+        let patience: Arc<dyn Timer> = Arc::new(TokioTimer);
+        // A search takes the machine's time, whatever the clock says.
+        let (found, searching) = (memories.clone(), patience.clone());
+        let handoffs = Handoffs::new(store.clone(), found, entropy.clone(), searching);
+        let timer = clock.clone().map_or(patience, |clock| clock);
         let (assembling, policy) = (handoffs.clone(), settings.policy);
         let deliveries = Deliveries::new(store.clone(), assembling, entropy.clone(), timer, policy);
         let (known, thresholds) = (deliveries.clone(), settings.thresholds);
-        let health = Health::new(store.clone(), known, entropy.clone(), thresholds);
+        let health = Health::new(store.clone(), known, entropy.clone(), thresholds)
+            .with_webhooks(notifier.is_some());
         Ok(Self {
             instance: format!("{:032x}", entropy.next()),
             keys,
@@ -117,6 +128,7 @@ impl App {
             body_bytes: Arc::new(Semaphore::new(BODIES_BYTES_MAX)),
             requests: Arc::new(Semaphore::new(settings.requests_max)),
             streams: Arc::new(Semaphore::new(settings.streams_max)),
+            named: Named::default(),
             panics: AtomicU64::new(0),
             stopping: watch::Sender::new(false),
             settings,
@@ -130,6 +142,7 @@ impl App {
             pusher,
             webhooks_changed: Notify::new(),
             traces,
+            clock,
             entropy,
         })
     }

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::App;
+use crate::access::cors;
 use crate::access::host::check_host;
 use crate::limits::{FULL_RETRY_AFTER_S, REQUEST_ID_BYTES_MAX};
 use crate::problem::{Problem, ProblemKind};
@@ -32,12 +33,18 @@ pub async fn frame(State(app): State<Arc<App>>, mut request: Request, next: Next
     let (started, id) = (Instant::now(), request_id(request.headers()));
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
+    let page = cors::page_of(&app.settings, request.headers());
+    let is_preflight = page.is_some() && cors::is_preflight(&method, request.headers());
     request.extensions_mut().insert(id.clone());
     let response = match check_host(&app.settings, request.uri(), request.headers()) {
+        Ok(()) if is_preflight => cors::preflight_answer(),
         Ok(()) => with_room(&app, request, next).await,
         Err(problem) => problem.into_response(),
     };
-    let response = finished(response, &id);
+    let mut response = finished(response, &id);
+    if let Some(page) = page {
+        cors::let_read(&mut response, page);
+    }
     log(&method, route.as_ref(), &response, &id, started);
     response
 }

@@ -42,6 +42,16 @@ pub const DRIVE_PAUSE_MIN: Duration = Duration::from_millis(100);
 pub const DRIVE_PAUSE_MAX: Duration = Duration::from_secs(10);
 /// How often health is looked after.
 pub const WATCH_PAUSE: Duration = Duration::from_secs(1);
+/// How far a test moves the clock at once.
+pub const CLOCK_ADVANCE_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+/// How often health is looked after while the clock moves, whatever the distance.
+pub const CLOCK_LOOKS: u32 = 60;
+/// The least between two such looks.
+pub const CLOCK_PAUSE_MIN: Duration = Duration::from_secs(60);
+/// The least that the clock moves at a time: what is due sooner is due together.
+pub const CLOCK_STEP_MIN: Duration = Duration::from_secs(1);
+/// Moments at which the clock stops on its way; then it goes to the end at once.
+pub const CLOCK_STEPS_MAX: usize = 2_000;
 /// How long a test of the webhooks may take.
 pub const ALERT_TEST_MAX: Duration = Duration::from_secs(10);
 /// Agents that are pushed to; each has a place of its own.
@@ -54,6 +64,8 @@ pub const PUSHES_SHARED_MAX: usize = 64;
 pub const PUSH_AGENTS_LOOK: Duration = Duration::from_secs(30);
 /// How long pushing waits for work before it looks whether the agent still has its webhook.
 pub const PUSH_WAIT: Duration = Duration::from_secs(60);
+/// Agents that can have series of their own in `/metrics`.
+pub const METRICS_TARGETS_MAX: usize = 1_000;
 /// Events that are read at once for a stream.
 pub const EVENTS_ROWS: usize = 200;
 /// Wake-ups that may wait for a slow stream; one that missed some looks by itself.

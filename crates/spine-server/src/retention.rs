@@ -13,13 +13,14 @@ use crate::limits::RETENTION_ROUND;
 pub async fn prune_lineages(app: Arc<App>) {
     loop {
         tokio::time::sleep(RETENTION_ROUND).await;
-        if let Err(error) = round(&app).await {
+        if let Err(error) = prune_round(&app).await {
             tracing::warn!(%error, "old lineages could not be pruned");
         }
     }
 }
 
-async fn round(app: &App) -> Result<(), DeliveryError> {
+/// Prunes what is due in every workspace.
+pub async fn prune_round(app: &App) -> Result<(), DeliveryError> {
     for state in all_workspaces(app.store.as_ref()).await? {
         prune(app, &state.name).await?;
     }

@@ -21,13 +21,14 @@ use crate::App;
 use crate::access::{Need, Owner, admit};
 use crate::frame::frame;
 use crate::problem::{Problem, ProblemKind};
-use crate::route::{Admitted, Route, routes};
+use crate::route::{Admitted, Route, routes, test_routes};
 use crate::trace::{self, traced};
 
 /// Everything that is served.
 pub fn router(app: Arc<App>) -> Router {
     let mut router: Router<Arc<App>> = Router::new();
-    for route in routes() {
+    let for_tests = app.clock.iter().flat_map(|_| test_routes());
+    for route in routes().into_iter().chain(for_tests) {
         router = router.route(route.path, served(route));
     }
     let caught = app.clone();
@@ -98,7 +99,8 @@ async fn answer(
     Ok(response)
 }
 
-fn unknown_route() -> Problem {
+/// Nobody is told what other servers have.
+pub(crate) fn unknown_route() -> Problem {
     let said = "there is nothing here: /openapi.json lists every address";
     Problem::new(ProblemKind::RouteUnknown, said)
 }

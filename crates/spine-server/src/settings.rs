@@ -38,6 +38,8 @@ pub struct Settings {
     pub policy: Policy,
     /// What health is compared with.
     pub thresholds: Thresholds,
+    /// Agents that have series of their own in `/metrics`, which shows their names to whoever may read it; 0 is none.
+    pub metrics_targets_max: usize,
     /// How long lineages are kept.
     pub retention: Retention,
     /// How long the answer to a request is remembered under its key.
@@ -73,6 +75,7 @@ impl Default for Settings {
             push_time_max: Duration::from_secs(30),
             policy: Policy::default(),
             thresholds: Thresholds::default(),
+            metrics_targets_max: 0,
             retention: Retention::default(),
             idempotency_kept: IDEMPOTENCY_KEPT,
             stop_time_max: Duration::from_secs(10),

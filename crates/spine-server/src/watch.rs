@@ -6,9 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use spine_engine::Caller;
 use spine_engine::delivery::DeliveryError;
-use spine_engine::health::{Alert, Notice, Sent};
+use spine_engine::health::{Alert, Notice, Sent, Turn};
 use spine_protocol::{AlertId, WorkspaceName};
 use spine_store::{Change, all_workspaces};
 
@@ -49,33 +50,50 @@ pub struct Message {
 }
 
 /// What comes of telling.
-pub type Telling<'a> = Pin<Box<dyn Future<Output = Vec<Told>> + Send + 'a>>;
+pub type Telling<'a> = Pin<Box<dyn Future<Output = Told> + Send + 'a>>;
 
 /// Tells people. The server calls nobody itself: whoever puts it together brings this.
 pub trait Notifier: Send + Sync {
-    /// How many webhooks there are.
-    fn webhooks(&self) -> usize;
+    /// The names of all webhooks.
+    fn webhooks(&self) -> Vec<String>;
 
-    /// Tells all of them, and tries again where that may help.
-    fn tell(&self, message: Message) -> Telling<'_>;
+    /// Tells one of them, and tries again where that may help.
+    fn tell<'a>(&'a self, webhook: &'a str, message: &'a Message) -> Telling<'a>;
 }
 
 /// Looks again and again, as long as the server runs.
 pub async fn watch(app: Arc<App>) {
-    let mut seen = BTreeMap::new();
+    let mut seen = Seen::new();
+    while let Err(error) = tell_owed(&app).await {
+        tracing::warn!(%error, "what people were to be told could not be read");
+        tokio::time::sleep(WATCH_PAUSE).await;
+    }
     loop {
-        if let Err(error) = round(&app, &mut seen).await {
+        if let Err(error) = watch_round(&app, &mut seen).await {
             tracing::warn!(%error, "health could not be looked after");
         }
         tokio::time::sleep(WATCH_PAUSE).await;
     }
 }
 
+/// Goes on telling what people were to be told when the server before this one ended.
+async fn tell_owed(app: &Arc<App>) -> Result<(), DeliveryError> {
+    if app.notifier.is_none() {
+        return Ok(());
+    }
+    let mut owed = Vec::new();
+    for state in all_workspaces(app.store.as_ref()).await? {
+        owed.extend(app.health.owed(&state.name).await?);
+    }
+    tell_later(app, owed);
+    Ok(())
+}
+
+/// How far each workspace was at the last round.
+pub type Seen = BTreeMap<WorkspaceName, Change>;
+
 /// Every workspace where something happened since the last round, or an alert may be over by now.
-async fn round(
-    app: &Arc<App>,
-    seen: &mut BTreeMap<WorkspaceName, Change>,
-) -> Result<(), DeliveryError> {
+pub async fn watch_round(app: &Arc<App>, seen: &mut Seen) -> Result<(), DeliveryError> {
     for state in all_workspaces(app.store.as_ref()).await? {
         let known = seen.insert(state.name.clone(), state.newest);
         if known != Some(state.newest) || app.health.is_unsettled(&state.name).await {
@@ -102,28 +120,32 @@ pub fn tell_later(app: &Arc<App>, notices: Vec<Notice>) {
 
 async fn tell(app: Arc<App>, notices: Vec<Notice>) {
     let Some(notifier) = app.notifier.clone() else { return };
-    for Notice { alert, workspace } in notices {
-        let id = alert.id;
-        let told = notifier.tell(message(&app, &workspace, alert)).await;
-        let now = app.store.now();
-        let sent = told.into_iter().map(|told| Sent {
-            ok: told.error.is_none(),
-            webhook: told.webhook,
-            at: now,
-            status: told.status,
-            error: told.error,
+    let webhooks = notifier.webhooks();
+    for notice in notices {
+        let message = message(&app, &notice.workspace, notice.alert.clone(), notice.turn);
+        let to_tell = webhooks.iter().filter(|name| !notice.settled.contains(name));
+        let telling = to_tell.map(|name| async {
+            let told = notifier.tell(name, &message).await;
+            note_sent(&app, &notice, told, &webhooks).await;
         });
-        let noted = app.health.note_sent(&Caller::of(workspace), id, sent.collect()).await;
-        if let Err(error) = noted {
-            tracing::warn!(%error, "whom an alert was sent to could not be noted");
-        }
+        join_all(telling).await;
     }
 }
 
-fn message(app: &App, workspace: &WorkspaceName, alert: Alert) -> Message {
+/// Each webhook by itself: one that has it is not told again, however long another takes.
+async fn note_sent(app: &App, notice: &Notice, told: Told, webhooks: &[String]) {
+    let Told { webhook, status, error, .. } = told;
+    let sent = Sent { ok: error.is_none(), webhook, at: app.store.now(), status, error };
+    let (caller, what) = (Caller::of(notice.workspace.clone()), (notice.alert.id, notice.turn));
+    if let Err(error) = app.health.note_sent(&caller, what, sent, webhooks).await {
+        tracing::warn!(%error, "whom an alert was sent to could not be noted");
+    }
+}
+
+fn message(app: &App, workspace: &WorkspaceName, alert: Alert, turn: Turn) -> Message {
     let (title, detail) = (alert.title.clone(), alert.detail.clone());
-    let (severity, resolved) = (alert.kind.severity(), alert.resolved_at.is_some());
-    let what = if resolved { "resolved" } else { "opened" };
+    let (severity, resolved) = (alert.kind.severity(), turn == Turn::Resolved);
+    let what = turn.as_str();
     let id = format!("{}-{what}", alert.id);
     let document = AlertDocument::of(alert, app.store.now());
     let json = serde_json::json!({
@@ -138,8 +160,10 @@ pub async fn test(app: &App, workspace: &WorkspaceName) -> Vec<TestSentDocument>
     let now = app.store.now();
     let unix_ms = u64::try_from(now.0).unwrap_or_default();
     let alert = Alert::test(AlertId::from_parts(unix_ms, app.entropy.next()), now);
-    let message = Message { is_test: true, ..message(app, workspace, alert) };
-    let told = tokio::time::timeout(ALERT_TEST_MAX, notifier.tell(message)).await;
+    let message = Message { is_test: true, ..message(app, workspace, alert, Turn::Opened) };
+    let webhooks = notifier.webhooks();
+    let telling = join_all(webhooks.iter().map(|name| notifier.tell(name, &message)));
+    let told = tokio::time::timeout(ALERT_TEST_MAX, telling).await;
     told.unwrap_or_default().into_iter().map(Into::into).collect()
 }
 

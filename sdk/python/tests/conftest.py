@@ -10,6 +10,7 @@ import pytest
 from blocked import Blocked, Loop
 
 from memory_spine import AsyncHandoffClient, AsyncMemorySpine, HandoffClient, LocalServer, MemorySpine
+from memory_spine.testing import AsyncClock, Clock
 
 KINDS = ("sync", "async")
 
@@ -37,8 +38,16 @@ def make(kind: str) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
-def spine(make: Callable[..., Any], memory_spine_server: LocalServer, memory_spine_workspace: str) -> Any:
-    return make(memory_spine_server.endpoint, workspace=memory_spine_workspace)
+def spine(make: Callable[..., Any], memory_spine_endpoint: str, memory_spine_workspace: str) -> Any:
+    return make(memory_spine_endpoint, workspace=memory_spine_workspace)
+
+
+@pytest.fixture
+def clock(memory_spine_clock_server: LocalServer, spine: Any) -> Any:
+    """The clock of this test's own server, by the client of this kind."""
+    if isinstance(spine, Blocked):
+        return Blocked(AsyncClock(spine.blocked_target), spine.blocked_loop)
+    return Clock(spine)
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ NAMED: dict[str, list[type]] = {
     "server": [memory_spine.LocalServer],
     "work": [memory_spine.Worker],
     "memory": [memory_spine.Memory],
+    "clock": [testing.Clock],
     "error": [kind for kind in vars(memory_spine.errors).values() if inspect.isclass(kind)],
 }
 """What the variables of the examples stand for."""

@@ -18,6 +18,7 @@ PAIRS = [
     (memory_spine.Publication, memory_spine.AsyncPublication),
     (memory_spine.HandoffClient, memory_spine.AsyncHandoffClient),
     (memory_spine.Worker, memory_spine.AsyncWorker),
+    (testing.Clock, testing.AsyncClock),
 ]
 
 CONTRACT = {

@@ -66,10 +66,10 @@ fn what_cannot_be_understood() {
         &house,
         &["search", "x", "--endpoint", "ftp://x"],
         expect![[r#"
-        exit 2
-        --- err
-        memory-spine: endpoint: expected an address such as http://127.0.0.1:PORT, got "ftp://x"
-    "#]],
+            exit 2
+            --- err
+            memory-spine: endpoint: expected an address such as http://127.0.0.1:PORT or https://spine.example.com, got "ftp://x"
+        "#]],
     );
     check(
         &house,

@@ -14,4 +14,5 @@ mod help;
 mod memory;
 mod operate;
 mod program;
+mod tls;
 mod transfer;

@@ -73,13 +73,19 @@ pub fn masked(text: &str) -> String {
 /// A server on a folder of its own.
 pub struct House {
     pub folder: tempfile::TempDir,
-    endpoint: String,
+    pub endpoint: String,
     server: Child,
 }
 
 impl House {
     pub fn open() -> Self {
+        Self::open_with(|_| ())
+    }
+
+    /// In a folder that is made ready before.
+    pub fn open_with(prepare: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        prepare(folder.path());
         let (server, endpoint) = serve(folder.path());
         Self { folder, endpoint, server }
     }

@@ -156,6 +156,45 @@ fn another_workspace_is_as_one_that_never_was() {
     assert_eq!(server.send("GET", "/v1/audit", &outside, "").json()["events"], json!([]));
 }
 
+/// A page of another origin reads answers only if its origin is set, and then that page alone. A preflight needs no key and
+/// says nothing else.
+#[test]
+fn pages_of_other_origins_read_what_they_may() {
+    let page = "https://console.example.com";
+    let folder = tempfile::tempdir().unwrap();
+    let admin = key(folder.path(), &["--scope", "admin", "--workspace", "*"]);
+    let server = Server::start_with(folder.path(), &[("MEMORY_SPINE_ORIGINS", page)]);
+    let asking = |origin, method| {
+        let headers = [
+            ("origin", origin),
+            ("access-control-request-method", method),
+            ("access-control-request-headers", "authorization,memory-spine-workspace"),
+        ];
+        server.send("OPTIONS", "/v1/memories", &headers, "")
+    };
+    let may = asking(page, "PATCH");
+    assert_eq!((may.status, may.header("access-control-allow-origin")), (204, Some(page)));
+    let header = |name: &str| may.header(name).unwrap_or_default().to_owned();
+    assert!(header("access-control-allow-methods").contains("PATCH"));
+    for name in ["authorization", "idempotency-key", "if-match", "memory-spine-delivery"] {
+        assert!(header("access-control-allow-headers").split(", ").any(|known| known == name));
+    }
+    assert_eq!(may.header("access-control-allow-credentials"), None);
+    let may_not = asking("https://evil.example.com", "GET");
+    assert_eq!(may_not.problem(), "403 /errors/origin-refused");
+    assert_eq!(may_not.header("access-control-allow-origin"), None);
+
+    let bearer = format!("Bearer {admin}");
+    let with_key = [("origin", page), ("authorization", bearer.as_str())];
+    let read = server.send("GET", "/v1/memories", &with_key, "");
+    assert_eq!((read.status, read.header("access-control-allow-origin")), (200, Some(page)));
+    assert!(read.headers.to_lowercase().contains("vary: origin"), "{}", read.headers);
+    let refused = server.send("GET", "/v1/memories", &[("origin", page)], "");
+    assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some(page)));
+    let own = server.send("GET", "/v1/memories", &[("authorization", &bearer)], "");
+    assert_eq!(own.header("access-control-allow-origin"), None);
+}
+
 #[test]
 fn a_quota_is_kept() {
     let folder = tempfile::tempdir().unwrap();

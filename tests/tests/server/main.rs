@@ -9,6 +9,7 @@
 
 mod access;
 mod bad_input;
+mod clock;
 mod delivery;
 mod erasure;
 mod events;

@@ -269,3 +269,68 @@ fn a_trace_that_was_brought_is_gone_on_with() {
     assert_eq!(hex(&handoff.parent_span_id), "00f067aa0ba902b7");
     assert_eq!(carried.split('-').nth(2).unwrap(), hex(&handoff.span_id));
 }
+
+/// As many spans as the exporter holds, and no more.
+const SPANS_WAITING_MAX: &str = "64";
+const CYCLES: usize = 40;
+/// An export is given up after 10 s: whatever waited for one would take at least as long.
+const EXPORT: Duration = Duration::from_secs(10);
+
+/// A collector that takes nothing costs its own spans and a line in the log. Every handoff goes its way at its pace, every
+/// figure is counted, and the server stops when it is told to.
+#[track_caller]
+fn check_unharmed(endpoint: &str) {
+    let folder = TempDir::new().unwrap();
+    let log = folder.path().join("log");
+    let mut command = program(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+        .env("OTEL_BSP_SCHEDULE_DELAY", "100")
+        .env("OTEL_BSP_MAX_QUEUE_SIZE", SPANS_WAITING_MAX)
+        .env("MEMORY_SPINE_TELEMETRY_METRICS_S", "1")
+        .stderr(File::create(&log).unwrap());
+    let server = Server::of(command);
+    let (sender, coder) =
+        (Client::of(&server.address, "one"), Client::of(&server.address, "coder"));
+    for _ in 0..CYCLES {
+        let began = Instant::now();
+        sender.hand_off("coder", json!({}));
+        let received = coder.receive("coder", json!({"accept": true}));
+        coder.settle(&received, "ack", json!({"result": 1})).with(200);
+        assert!(began.elapsed() < EXPORT, "a handoff waited for the collector");
+    }
+    let health = coder.get("/v1/health").with(200);
+    let counts = |name: &str| health["windows"]["5m"]["counts"][name].as_u64();
+    assert_eq!(
+        (counts("handoffs"), counts("done")),
+        (Some(CYCLES as u64), Some(CYCLES as u64)),
+        "{health:#}"
+    );
+    let warnings = || {
+        let said = std::fs::read_to_string(&log).unwrap();
+        said.lines().filter(|line| line.contains("the collector takes nothing")).count()
+    };
+    let give_up = Instant::now() + PATIENCE;
+    while warnings() == 0 {
+        assert!(Instant::now() < give_up, "nobody said that the collector is away");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let began = Instant::now();
+    assert!(server.stop().success());
+    assert!(began.elapsed() < EXPORT * 2, "stopping took {:?}", began.elapsed());
+    assert_eq!(warnings(), 1, "{}", std::fs::read_to_string(&log).unwrap());
+}
+
+#[test]
+fn a_collector_that_is_not_there_harms_nothing() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    check_unharmed(&format!("http://{gone}"));
+}
+
+#[test]
+fn a_collector_that_never_answers_harms_nothing() {
+    let stuck = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", stuck.local_addr().unwrap());
+    std::thread::spawn(move || stuck.incoming().collect::<Vec<_>>());
+    check_unharmed(&endpoint);
+}

@@ -101,6 +101,59 @@ fn nothing_that_somebody_chose_is_a_label() {
     assert!(before < 250, "{before} series");
 }
 
+/// With places for two, the two busiest have them and keep them; everybody else is one target, whatever happens later.
+#[test]
+fn targets_have_series_where_that_was_set() {
+    let house = House::start_with("[telemetry]\nmetrics_targets_max = 2");
+    let sender = house.agent("maria");
+    let send = |target: &str, count: usize| {
+        (0..count).for_each(|_| drop(sender.hand_off(target, json!({}))));
+        // A report has read the log: the figures are as new as it.
+        sender.get("/v1/health").with(200);
+    };
+    for target in ["busy", "busy", "busy", "some", "some", "rare"] {
+        sender.hand_off(target, json!({}));
+    }
+    send("rare", 0);
+    sender.put("/v1/agents/busy/breaker", json!({"state": "open"})).with(200);
+    let figures = |name: &str| {
+        let metrics = String::from_utf8(house.server.get("/metrics").body).unwrap();
+        let lines =
+            metrics.lines().filter(|line| line.starts_with(&format!("memory_spine_target_{name}")));
+        lines.map(|line| line["memory_spine_target_".len()..].to_owned()).collect::<Vec<_>>()
+    };
+    let handoffs = |others: usize| {
+        let of = |target: &str, count| format!("handoffs_total{{target=\"{target}\"}} {count}");
+        [of("_other", others), of("busy", 3), of("some", 2)]
+    };
+    assert_eq!(figures("handoffs_total"), handoffs(1));
+    let before = series_count(&house);
+    ["a", "b", "c"].iter().for_each(|target| send(target, 1));
+    send("rare", 5);
+    assert_eq!(figures("handoffs_total"), handoffs(9));
+    assert_eq!(series_count(&house), before, "the number of series is bounded");
+    let coder = house.agent("some");
+    let received = coder.receive("some", json!({"accept": true}));
+    coder.settle(&received, "ack", json!({})).with(200);
+    let received = coder.receive("some", json!({}));
+    coder.settle(&received, "nack", json!({"reason": "cannot", "retry": false})).with(200);
+    send("rare", 0);
+    let some = |name: &str| -> Vec<String> {
+        figures(name)
+            .into_iter()
+            .filter(|line| line.contains("\"some\"") && !line.contains("le="))
+            .collect()
+    };
+    assert_eq!(some("failed_total"), ["failed_total{target=\"some\"} 1"]);
+    let counts: Vec<String> = some("latency_seconds_count");
+    assert!(counts.iter().all(|line| line.ends_with(" 1")) && counts.len() == 2, "{counts:?}");
+    assert!(
+        some("queue").contains(&"queue_deliveries{target=\"some\",state=\"parked\"} 1".to_owned())
+    );
+    let breakers = figures("breakers_open");
+    assert!(breakers.contains(&"breakers_open{target=\"busy\"} 1".to_owned()), "{breakers:?}");
+}
+
 fn series_count(house: &House) -> usize {
     let metrics = String::from_utf8(house.server.get("/metrics").body).unwrap();
     metrics.lines().filter(|line| !line.starts_with('#')).count()

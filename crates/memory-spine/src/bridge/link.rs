@@ -194,7 +194,7 @@ impl Links {
             found.map_err(|failure| Lost::Refused(Fault::unreachable(&failure.to_string())))?;
         if address.url.starts_with("https:") {
             let said = format!(
-                "{} speaks TLS, which this bridge does not: let the host speak to {0}/mcp itself",
+                "{} speaks TLS: name it with --endpoint, by the name that its certificate is for",
                 address.url
             );
             return Err(Lost::Refused(Fault::unreachable(&said)));

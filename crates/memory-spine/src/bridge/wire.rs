@@ -7,13 +7,13 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde_json::Value;
+use spine_client::Connector;
 
 use super::events::Events;
 use super::fault::Fault;
-use crate::limits::{CONNECT_TIME_MAX, CONNECTION_IDLE_MAX, MESSAGE_BYTES_MAX};
+use crate::limits::{CONNECTION_IDLE_MAX, MESSAGE_BYTES_MAX};
 
 /// The session, of the revisions that have one.
 pub const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -46,17 +46,14 @@ pub enum Lost {
 /// Connections to the server.
 #[derive(Clone)]
 pub struct Wire {
-    http: Client<HttpConnector, Full<Bytes>>,
+    http: Client<Connector, Full<Bytes>>,
     /// Who asks: the same for every request.
     asker: HeaderMap,
 }
 
 impl Wire {
     /// Connections for one asker; none is opened yet.
-    pub fn new(asker: HeaderMap) -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT_TIME_MAX));
-        connector.set_nodelay(true);
+    pub fn new(asker: HeaderMap, connector: Connector) -> Self {
         let http = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(CONNECTION_IDLE_MAX)

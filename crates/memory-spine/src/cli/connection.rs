@@ -1,5 +1,7 @@
 //! How the server is reached, and how its answers are shown.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use spine_client::{Client, ClientError, ClientOptions};
 
@@ -22,6 +24,9 @@ pub struct Connection {
     /// The agent that you speak as [MEMORY_SPINE_AGENT].
     #[arg(long = "as", global = true, value_name = "AGENT")]
     pub agent: Option<String>,
+    /// Authorities to trust beside those of browsers, for an https:// server: a file in PEM [MEMORY_SPINE_CA_FILE].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
     /// JSON for scripts, as the server answers.
     #[arg(long, global = true)]
     pub json: bool,
@@ -47,6 +52,7 @@ impl Connection {
             api_key: self.api_key.clone().or(given.api_key),
             workspace: self.workspace.clone().or(given.workspace),
             agent: self.agent.clone().or(given.agent),
+            ca_file: self.ca_file.clone().or(given.ca_file),
             timeout: given.timeout,
         })
     }

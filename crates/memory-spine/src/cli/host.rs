@@ -1,5 +1,7 @@
 //! What the hosts of agents run.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::Connection;
@@ -16,6 +18,9 @@ pub struct Mcp {
     /// A server that runs already, instead of the one of the data folder [MEMORY_SPINE_ENDPOINT].
     #[arg(long, value_name = "URL")]
     pub endpoint: Option<String>,
+    /// Authorities to trust beside those of browsers, for an https:// server: a file in PEM [MEMORY_SPINE_CA_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
 }
 
 /// What waits for an agent.

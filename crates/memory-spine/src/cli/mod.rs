@@ -149,6 +149,9 @@ pub struct Serve {
     /// As a program of this machine starts it: on a free port, apart from every terminal, with its log in the data folder.
     #[arg(long, hide = true, conflicts_with = "listen")]
     pub background: bool,
+    /// Lets tests move the server's clock, by `POST /v1/test/clock`. On loopback only; never with data that matters.
+    #[arg(long, hide = true)]
+    pub test_clock: bool,
 }
 
 /// Showing the settings.

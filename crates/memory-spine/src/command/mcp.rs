@@ -1,7 +1,7 @@
 //! `memory-spine mcp`: the end of a host's standard input and output.
 
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use spine_client::ClientOptions;
+use spine_client::{ClientOptions, Connector};
 
 use super::{Exit, Failure, seek};
 use crate::bridge::{Where, Wire, run};
@@ -12,7 +12,9 @@ const AGENT: HeaderName = HeaderName::from_static("memory-spine-agent");
 
 /// Carries messages until the host has gone.
 pub fn bridge(arguments: &Mcp, cli: &Cli) -> Result<(), Failure> {
-    let (place, wire) = (place(arguments.endpoint.as_ref(), cli)?, Wire::new(asker(arguments)?));
+    let ca_file = arguments.ca_file.clone().or(ClientOptions::from_environment().ca_file);
+    let wire = Wire::new(asker(arguments)?, Connector::new(ca_file.as_deref())?);
+    let place = place(arguments.endpoint.as_ref(), cli)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(run(place, wire))?)
 }
@@ -21,7 +23,9 @@ pub fn bridge(arguments: &Mcp, cli: &Cli) -> Result<(), Failure> {
 fn place(endpoint: Option<&String>, cli: &Cli) -> Result<Where, Failure> {
     let set = std::env::var(ENDPOINT_VARIABLE).ok().filter(|url| !url.is_empty());
     match endpoint.cloned().or(set.filter(|_| cli.data.is_none())) {
-        Some(url) if url.starts_with("http://") => Ok(Where::At(url)),
+        Some(url) if url.starts_with("http://") || url.starts_with("https://") => {
+            Ok(Where::At(url))
+        }
         Some(url) => {
             let said =
                 format!("endpoint: expected an address such as http://127.0.0.1:8788, got {url:?}");

@@ -41,9 +41,7 @@ pub fn run(mut cli: Cli) -> Result<(), Failure> {
         Task::OnServer(task) => ask_server(task),
         Task::Demo(arguments) => demo::play(arguments, cli.data.as_deref()),
         Task::Completions { shell } => complete(*shell),
-        Task::Serve(arguments) => {
-            serve::serve(Config::from_layers(&layers(&cli)?)?, arguments.background)
-        }
+        Task::Serve(arguments) => serve::serve(Config::from_layers(&layers(&cli)?)?, arguments),
         Task::Mcp(arguments) => mcp::bridge(arguments, &cli),
         Task::Inbox(arguments) => inbox::show(arguments, &cli),
         Task::Config(arguments) => show_config::show(&layers(&cli)?, arguments),

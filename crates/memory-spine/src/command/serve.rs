@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use spine_server::{App, Notifier, Parts, Pusher, Server, Traces};
+use spine_server::{App, Notifier, Parts, Pusher, Server, TestClock, Traces};
 use spine_store::{ErrorKind, StoreError};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 
 use super::{Exit, Failure};
+use crate::cli::Serve;
 use crate::config::Config;
 use crate::erasures::{ErasureKeeper, ErasureList};
 use crate::house::House;
@@ -20,7 +21,8 @@ use crate::place::{Address, Published, detach, url_of};
 use crate::telemetry::{OpenTelemetryTraces, Telemetry};
 
 /// Serves until a signal says to stop, or nobody needs it any more.
-pub fn serve(config: Config, is_background: bool) -> Result<(), Failure> {
+pub fn serve(config: Config, arguments: &Serve) -> Result<(), Failure> {
+    let is_background = arguments.background;
     let config = if is_background { config.in_background() } else { config };
     let config = &config;
     if is_background {
@@ -34,7 +36,8 @@ pub fn serve(config: Config, is_background: bool) -> Result<(), Failure> {
     } else {
         logging::start(config, tracer);
     }
-    let house = House::open(config).map_err(|error| cannot_open(&config.data, &error))?;
+    let clock = arguments.test_clock.then(|| test_clock(config)).transpose()?;
+    let house = open(config, clock).map_err(|error| cannot_open(&config.data, &error))?;
     let house = Arc::new(house);
     let served = runtime.block_on(serve_house(config, house.clone(), telemetry.clone()));
     telemetry.into_iter().for_each(Telemetry::stop);
@@ -42,6 +45,28 @@ pub fn serve(config: Config, is_background: bool) -> Result<(), Failure> {
     runtime.shutdown_timeout(config.server.stop_time_max);
     drop(house);
     served
+}
+
+fn open(config: &Config, clock: Option<Arc<TestClock>>) -> Result<House, StoreError> {
+    match clock {
+        Some(clock) => House::open_with_clock(config, clock),
+        None => House::open(config),
+    }
+}
+
+/// Whoever can move time can end every lease and expire every memory: only on this machine, and never in silence.
+fn test_clock(config: &Config) -> Result<Arc<TestClock>, Failure> {
+    let address = config.server.listen;
+    if !address.ip().is_loopback() {
+        let said = format!(
+            "--test-clock: {address} can be reached from other machines; listen on 127.0.0.1"
+        );
+        return Err(Failure::new(Exit::Usage, said));
+    }
+    tracing::warn!(
+        "TEST CLOCK: whoever reaches this server can move its time; do not use it with data that matter"
+    );
+    Ok(Arc::new(TestClock::default()))
 }
 
 fn cannot_open(data: &Path, error: &StoreError) -> Failure {
@@ -63,7 +88,8 @@ async fn serve_house(
     let server = Server::bind(app.clone()).await?;
     let address = announce(config, &server, &app);
     let mut background = JoinSet::new();
-    background.spawn(keep_house(house, config.retention));
+    let moves = app.clock.as_ref().map(|clock| clock.moves());
+    background.spawn(keep_house(house, config.retention, moves));
     if let Some(summariser) = summariser(config, &app)? {
         background.spawn(summariser.run());
     }
@@ -79,7 +105,7 @@ async fn serve_house(
     background.abort_all();
     keeper.look().await;
     if let Some(telemetry) = telemetry {
-        telemetry.push_metrics_once(&app).await;
+        telemetry.push_last_metrics(&app).await;
     }
     tracing::info!("stopped");
     Ok(())

@@ -16,6 +16,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use spine_server::limits::METRICS_TARGETS_MAX;
 use spine_server::{Settings, TlsFiles};
 use tracing::Level;
 
@@ -127,12 +128,13 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
     Ok(Settings {
         policy: delivery::policy(layers)?,
         thresholds: health::thresholds(layers)?,
+        metrics_targets_max: metrics_targets_max(layers)?,
         retention: retention.lineages,
         idempotency_kept: retention.idempotency,
         listen: layers
             .parsed::<SocketAddr>("listen", "an address and a port, such as 127.0.0.1:8788")?,
         hosts: layers.list("hosts")?,
-        origins: layers.list("origins")?,
+        origins: origins(layers)?,
         tls: tls(layers)?,
         connections_max: count("limits.connections_max")?,
         requests_max: count("limits.requests_max")?,
@@ -144,6 +146,28 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
         stop_time_max: seconds("limits.stop_s")?,
         idle_time_max: idle_time_max(layers)?,
     })
+}
+
+/// Scheme, host and port as browsers send them, and nothing else.
+fn origins(layers: &Layers) -> Result<Vec<String>, ConfigError> {
+    let key = "origins";
+    let origins = layers.list(key)?;
+    let is_origin = |origin: &String| {
+        let place = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+        place.is_some_and(|place| !place.is_empty() && !place.contains(['/', '*', '?', '#', '@']))
+    };
+    match origins.iter().find(|origin| !is_origin(origin)) {
+        None => Ok(origins),
+        Some(wrong) => {
+            let expected = "expected origins such as https://console.example.com, each by its name";
+            Err(layers.error(key, &format!("{expected}, got {wrong:?}")))
+        }
+    }
+}
+
+fn metrics_targets_max(layers: &Layers) -> Result<usize, ConfigError> {
+    let most = METRICS_TARGETS_MAX as u64;
+    layers.whole("telemetry.metrics_targets_max", 0, most).map(|count| count as usize)
 }
 
 fn telemetry(layers: &Layers) -> Result<TelemetryConfig, ConfigError> {
@@ -286,6 +310,14 @@ mod tests {
         assert_eq!(found.server.retention.ended_ms, 12 * 60 * 60 * 1000);
         assert_eq!(found.retention.events, None);
         for (file, expect) in [
+            (
+                "origins = ['https://a.example', '*']",
+                "`origins` in spine.toml: expected origins such as https://console.example.com, each by its name, got \"*\"",
+            ),
+            (
+                "origins = ['https://a.example/']",
+                "`origins` in spine.toml: expected origins such as https://console.example.com, each by its name, got \"https://a.example/\"",
+            ),
             (
                 "delivery.attempts = 0",
                 "`delivery.attempts` in spine.toml: expected a whole number from 1 to 100, got 0",

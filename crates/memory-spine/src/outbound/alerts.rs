@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use futures_util::future::join_all;
 use spine_outbound::{
     Alert, Answer, Outbound, OutboundError, OutboundErrorKind, OutboundOptions, RetryPolicy,
     Severity, retrying, slack_alert,
@@ -70,14 +69,17 @@ impl AlertWebhooks {
 }
 
 impl Notifier for AlertWebhooks {
-    fn webhooks(&self) -> usize {
-        self.settings.webhooks.len()
+    fn webhooks(&self) -> Vec<String> {
+        self.settings.webhooks.iter().map(|webhook| webhook.name.clone()).collect()
     }
 
-    fn tell(&self, message: Message) -> Telling<'_> {
+    fn tell<'a>(&'a self, webhook: &'a str, message: &'a Message) -> Telling<'a> {
+        let known = self.settings.webhooks.iter().find(|known| known.name == webhook);
         Box::pin(async move {
-            let webhooks = self.settings.webhooks.iter();
-            join_all(webhooks.map(|webhook| self.tell_one(webhook, &message))).await
+            match known {
+                Some(known) => self.tell_one(known, message).await,
+                None => unknown(webhook),
+            }
         })
     }
 }
@@ -89,6 +91,12 @@ fn title(message: &Message) -> String {
 /// Without randomness pauses are at their longest, which is safe.
 fn random() -> u64 {
     getrandom::u64().unwrap_or(u64::MAX)
+}
+
+/// Only a mistake of the server's asks for one that is not there.
+fn unknown(webhook: &str) -> Told {
+    let error = Some("there is no such webhook any more".to_owned());
+    Told { webhook: webhook.to_owned(), status: None, error, took: Duration::ZERO }
 }
 
 fn told(webhook: &AlertWebhook, end: Result<Answer, OutboundError>, took: Duration) -> Told {

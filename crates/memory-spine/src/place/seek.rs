@@ -16,7 +16,7 @@ use crate::limits::{PROBE_TIME_MAX, START_PAUSE, START_POLL, START_TIME_MAX};
 async fn find(data: &Path) -> Option<Address> {
     let address = Address::read(data)?;
     if address.url.starts_with("https:") {
-        // Nothing here speaks TLS: whoever asks is told so.
+        // Its certificate is for a name that the file does not say: whoever asks is told so.
         return Some(address);
     }
     let options = ClientOptions {

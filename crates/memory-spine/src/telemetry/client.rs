@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use spine_outbound::{Answer, Outbound, OutboundError, OutboundOptions};
@@ -15,6 +16,8 @@ pub struct Collector {
     outbound: Arc<Outbound>,
     /// The exporter has a thread of its own, without a runtime.
     runtime: Handle,
+    /// Whether the last export failed: said once, not at each.
+    is_away: Arc<AtomicBool>,
 }
 
 impl fmt::Debug for Collector {
@@ -33,17 +36,41 @@ impl Collector {
             answer_bytes_max: ANSWER_BYTES_MAX,
             ..OutboundOptions::default()
         };
-        Ok(Self { outbound: Arc::new(Outbound::new(options)?), runtime: Handle::current() })
+        let (outbound, runtime) = (Arc::new(Outbound::new(options)?), Handle::current());
+        Ok(Self { outbound, runtime, is_away: Arc::default() })
     }
 
-    /// Posts protobuf, whatever the answer.
+    /// Posts protobuf. A collector that goes away, or comes back, is said in the log, once.
     pub async fn post(
         &self,
         url: &str,
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> Result<Answer, OutboundError> {
-        self.outbound.post_bytes(url, headers, body).await
+        let answer = self.outbound.post_bytes(url, headers, body).await;
+        match &answer {
+            Ok(answer) if answer.status < 300 => self.note_back(),
+            Ok(answer) => self.note_away(&format!("status {}", answer.status)),
+            Err(error) => self.note_away(&error.to_string()),
+        }
+        answer
+    }
+
+    fn note_away(&self, why: &str) {
+        if self.is_away.swap(true, Ordering::Relaxed) {
+            tracing::debug!(why, "the collector still takes nothing");
+        } else {
+            tracing::warn!(
+                why,
+                "the collector takes nothing: spans are lost until it does, figures are counted on"
+            );
+        }
+    }
+
+    fn note_back(&self) {
+        if self.is_away.swap(false, Ordering::Relaxed) {
+            tracing::info!("the collector takes spans and figures again");
+        }
     }
 }
 
@@ -59,14 +86,7 @@ impl HttpClient for Collector {
             let pairs: Vec<(&str, &str)> = pairs.collect();
             client.post(&head.uri.to_string(), &pairs, body.to_vec()).await
         });
-        let answer = sending.await?;
-        // The exporter itself says nothing.
-        match &answer {
-            Ok(answer) if answer.status < 300 => {}
-            Ok(answer) => tracing::warn!(status = answer.status, "the collector refused spans"),
-            Err(error) => tracing::warn!(%error, "spans could not be sent to the collector"),
-        }
-        let answer = answer?;
+        let answer = sending.await??;
         Ok(Response::builder().status(answer.status).body(answer.body.into())?)
     }
 }

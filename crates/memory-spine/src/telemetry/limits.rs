@@ -4,5 +4,5 @@
 pub const REQUEST_MS_MAX: u64 = 10_000;
 /// What a collector answers.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// How long the last spans may take when the server stops.
+/// How long the last spans, and the last figures, may take when the server stops.
 pub const STOP_MS_MAX: u64 = 5_000;

@@ -110,7 +110,7 @@ fn beyond(tally: &Tally) -> u64 {
 }
 
 fn attributes(point: &Point) -> Vec<KeyValue> {
-    point.label.iter().map(|(name, word)| attribute(name, word)).collect()
+    point.labels.iter().map(|(name, word)| attribute(name, word)).collect()
 }
 
 /// A word under a name.

@@ -85,10 +85,15 @@ impl Telemetry {
         let mut headers = vec![("content-type", "application/x-protobuf")];
         headers.extend(self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let url = format!("{}/v1/metrics", self.endpoint);
-        match self.collector.post(&url, &headers, request.encode_to_vec()).await {
-            Ok(answer) if (200..300).contains(&answer.status) => {}
-            Ok(answer) => tracing::warn!(status = answer.status, "the collector refused figures"),
-            Err(error) => tracing::warn!(%error, "figures could not be sent to the collector"),
+        // Whether it got there is in the log; the next push has the same figures, and newer ones.
+        let _ = self.collector.post(&url, &headers, request.encode_to_vec()).await;
+    }
+
+    /// The same when the server stops, which a slow collector does not hold up.
+    pub async fn push_last_metrics(&self, app: &App) {
+        let time = Duration::from_millis(STOP_MS_MAX);
+        if tokio::time::timeout(time, self.push_metrics_once(app)).await.is_err() {
+            tracing::warn!("the last figures were not sent");
         }
     }
 

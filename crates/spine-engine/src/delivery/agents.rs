@@ -226,9 +226,17 @@ impl Deliveries {
 
     /// Every agent that is registered or that work waits for.
     pub async fn agents(&self, caller: &Caller) -> Result<Vec<AgentView>> {
+        self.agents_with(caller, BTreeSet::new()).await
+    }
+
+    /// The same, and these.
+    pub async fn agents_with(
+        &self,
+        caller: &Caller,
+        mut names: BTreeSet<AgentName>,
+    ) -> Result<Vec<AgentView>> {
         let mut queues = self.store.queues(&caller.workspace).await?;
-        let mut names: BTreeSet<AgentName> =
-            queues.iter().map(|queue| queue.agent.clone()).collect();
+        names.extend(queues.iter().map(|queue| queue.agent.clone()));
         for collection in [Collection::Agent, Collection::Breaker] {
             let limit = spine_store::limits::PAGE_ROWS_MAX;
             let page = self

@@ -36,6 +36,40 @@ pub struct Alert {
     pub deliveries: Vec<String>,
     /// Whom it was sent to, the newest first.
     pub sent: Vec<Sent>,
+    /// What people are still to be told of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub owed: Vec<Owed>,
+}
+
+/// What people are told of an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Turn {
+    /// That it is open.
+    Opened,
+    /// That it is over.
+    Resolved,
+}
+
+impl Turn {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Resolved => "resolved",
+        }
+    }
+}
+
+/// Something that not everybody has been told yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owed {
+    /// What.
+    pub turn: Turn,
+    /// Since when.
+    pub at: UnixMs,
+    /// The webhooks that are settled: they took it, or were given up.
+    pub settled: Vec<String>,
 }
 
 /// Who looks after an alert.
@@ -92,6 +126,7 @@ impl Alert {
             silenced: None,
             deliveries,
             sent: Vec::new(),
+            owed: Vec::new(),
         }
     }
 
@@ -110,9 +145,20 @@ impl Alert {
         self.deliveries.truncate(ALERT_DELIVERIES_MAX);
     }
 
-    pub(super) fn note_sent(&mut self, sent: Vec<Sent>) {
-        self.sent.splice(0..0, sent);
+    /// Notes what came of telling one webhook; when all of them are settled, nothing is owed any more.
+    pub(super) fn note_sent(&mut self, turn: Turn, sent: Sent, webhooks: &[String]) {
+        for owed in self.owed.iter_mut().filter(|owed| owed.turn == turn) {
+            owed.settled.push(sent.webhook.clone());
+        }
+        self.owed.retain(|owed| !webhooks.iter().all(|name| owed.settled.contains(name)));
+        self.sent.insert(0, sent);
         self.sent.truncate(ALERT_SENT_MAX);
+    }
+
+    /// The alert as it was when people were to be told this.
+    pub(super) fn at(&self, turn: Turn) -> Self {
+        let resolved_at = self.resolved_at.filter(|_| turn == Turn::Resolved);
+        Self { resolved_at, ..self.clone() }
     }
 
     /// The silence, as long as it lasts.

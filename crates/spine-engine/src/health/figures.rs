@@ -99,6 +99,20 @@ impl Minutes {
     }
 }
 
+/// Where an event of a handoff says whom it is for. An envelope has no receiver yet, only somebody it is for.
+fn receiver_field(event: &Event) -> Option<&'static str> {
+    match event.kind.as_str() {
+        "envelope.made" => Some("target"),
+        kind if kind.starts_with("delivery.") => Some("agent"),
+        _ => None,
+    }
+}
+
+/// Whom an event of a handoff is about.
+pub(super) fn receiver_of(event: &Event) -> Option<AgentName> {
+    event.data.get(receiver_field(event)?)?.as_str()?.parse().ok()
+}
+
 /// The figures of one workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
@@ -113,15 +127,11 @@ pub struct Figures {
 impl Figures {
     /// Counts an event of the log.
     pub fn note(&mut self, event: &Event) {
-        // An envelope has no receiver yet, only somebody it is for.
-        let receiver = match event.kind.as_str() {
-            "envelope.made" => "target",
-            kind if kind.starts_with("delivery.") => "agent",
-            _ => return,
-        };
+        if receiver_field(event).is_none() {
+            return;
+        }
         self.all.note(event);
-        let agent = event.data.get(receiver).and_then(|agent| agent.as_str());
-        let Some(agent) = agent.and_then(|agent| agent.parse::<AgentName>().ok()) else { return };
+        let Some(agent) = receiver_of(event) else { return };
         if self.targets.contains_key(&agent) || self.targets.len() < TARGETS_MAX {
             self.targets.entry(agent).or_default().note(event);
         } else {

@@ -12,6 +12,8 @@ pub const ALERTS_OPEN_MAX: usize = 500;
 pub const ALERT_DELIVERIES_MAX: usize = 10;
 /// Results of sending that an alert keeps: of ten webhooks, that it opened and that it is over.
 pub const ALERT_SENT_MAX: usize = 20;
+/// How old what people were to be told may be when a server starts: later it is in the list of alerts only.
+pub const ALERT_OWED_MS_MAX: u64 = 24 * 60 * 60 * 1000;
 /// A note, a name, a reason on an alert.
 pub const ALERT_NOTE_BYTES_MAX: usize = 1024;
 /// The longest silence.

@@ -24,15 +24,15 @@ use spine_store::{
     Change, Collection, Command, Event, EventQuery, Put, Record, RecordKey, Store, UnixMs,
 };
 
-pub use alert::{Acknowledged, Alert, Sent, Silenced};
+pub use alert::{Acknowledged, Alert, Owed, Sent, Silenced, Turn};
 pub use alerts::{AlertChange, AlertKind, Opening, Watch};
 pub use figures::{Figures, MINUTE_MS, Minutes, Window};
 pub use minute::{Counts, Minute, UTILISATION_CLASSES};
 pub use report::{QueueTotal, Report, TargetReport};
 pub use sketch::Sketch;
 pub use stage::Stage;
-pub use totals::{LATENCY_BUCKETS_S, Totals};
-pub use verdict::{Reason, Thresholds, Verdict, reasons, verdict};
+pub use totals::{LATENCY_BUCKETS_S, TargetTotals, Totals};
+pub use verdict::{OpenBreaker, Reason, Thresholds, Verdict, reasons, verdict};
 
 use crate::Entropy;
 use crate::delivery::{Deliveries, DeliveryError, read_record, to_record};
@@ -50,6 +50,8 @@ pub struct Health {
     thresholds: Thresholds,
     /// What happened from then on is in the totals.
     began: UnixMs,
+    /// Whether there is anybody to tell.
+    has_webhooks: bool,
     rooms: Arc<Mutex<Rooms>>,
 }
 
@@ -77,10 +79,14 @@ struct Room {
 /// Somebody is to be told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notice {
-    /// The alert as it is now: open, or resolved.
+    /// The alert as it was then: open, or resolved.
     pub alert: Alert,
     /// Where.
     pub workspace: WorkspaceName,
+    /// What is told.
+    pub turn: Turn,
+    /// The webhooks that need not be told any more.
+    pub settled: Vec<String>,
 }
 
 impl Health {
@@ -92,7 +98,14 @@ impl Health {
         thresholds: Thresholds,
     ) -> Self {
         let began = store.now();
-        Self { store, deliveries, entropy, thresholds, began, rooms: Arc::default() }
+        let (has_webhooks, rooms) = (false, Arc::default());
+        Self { store, deliveries, entropy, thresholds, began, has_webhooks, rooms }
+    }
+
+    /// From now on somebody is told of alerts: what they are owed is on record until they were told.
+    #[must_use]
+    pub fn with_webhooks(self, has_webhooks: bool) -> Self {
+        Self { has_webhooks, ..self }
     }
 
     /// What figures are compared with.
@@ -262,7 +275,12 @@ impl Health {
         let watch = watch.clone();
         let stands = Record { change: receipt.put_change(0), ..stands };
         room.watch = Some((Some(stands), watch));
-        let notice = |alert| Notice { alert, workspace: workspace.clone() };
+        let notice = |(alert, turn)| Notice {
+            alert,
+            workspace: workspace.clone(),
+            turn,
+            settled: Vec::new(),
+        };
         Ok(Some(touched.into_iter().map(notice).collect()))
     }
 
@@ -272,12 +290,12 @@ impl Health {
         command: &mut Command,
         watch: &Watch,
         changes: Vec<AlertChange>,
-    ) -> Result<Vec<Alert>> {
+    ) -> Result<Vec<(Alert, Turn)>> {
         let mut alerts = self.known_alerts(&command.workspace, &changes).await?;
         let mut told = Vec::new();
         let mut opened = 0;
         for change in changes {
-            let (id, kind) = change.id_and_event();
+            let ((id, kind), turn) = (change.id_and_event(), change.turn());
             match change {
                 AlertChange::Opened(opening) => {
                     opened += 1;
@@ -290,10 +308,12 @@ impl Health {
                     alerts.entry(id).and_modify(|(_, alert)| alert.resolved_at = Some(at));
                 }
             }
-            let Some((_, alert)) = alerts.get(&id) else { continue };
+            let Some((_, alert)) = alerts.get_mut(&id) else { continue };
             command.events.push(alert.event(kind));
-            if kind != "alert.counted" && alert.silenced_at(command.at).is_none() {
-                told.push(id);
+            if let Some(turn) = turn.filter(|_| alert.silenced_at(command.at).is_none()) {
+                let owed = Owed { turn, at: command.at, settled: Vec::new() };
+                alert.owed.extend(self.has_webhooks.then_some(owed));
+                told.push((alert.at(turn), turn));
             }
         }
         if opened > 0 {
@@ -303,7 +323,7 @@ impl Health {
             let record = to_record(alert_key(*id)?, alert, record.as_ref());
             command.puts.push(Put::Record(Box::new(record)));
         }
-        Ok(told.iter().filter_map(|id| alerts.get(id)).map(|(_, alert)| alert.clone()).collect())
+        Ok(told)
     }
 
     async fn known_alerts(
@@ -347,6 +367,15 @@ impl Health {
 }
 
 impl AlertChange {
+    /// What people are told of it, if anything.
+    fn turn(&self) -> Option<Turn> {
+        match self {
+            Self::Opened(_) => Some(Turn::Opened),
+            Self::Counted { .. } => None,
+            Self::Resolved { .. } => Some(Turn::Resolved),
+        }
+    }
+
     fn id_and_event(&self) -> (AlertId, &'static str) {
         match self {
             Self::Opened(opening) => (opening.id, "alert.opened"),

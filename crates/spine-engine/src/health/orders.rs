@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use spine_protocol::AlertId;
+use spine_protocol::{AlertId, WorkspaceName};
 use spine_store::{Command, Put, UnixMs};
 
-use super::alert::{Acknowledged, Alert, Sent, Silenced};
+use super::alert::{Acknowledged, Alert, Owed, Sent, Silenced, Turn};
 use super::alerts::topic;
-use super::limits::{ALERT_NOTE_BYTES_MAX, RACE_ATTEMPTS_MAX, SILENCE_MS_MAX};
-use super::{Health, Result, alert_key, watch_key};
+use super::limits::{ALERT_NOTE_BYTES_MAX, ALERT_OWED_MS_MAX, RACE_ATTEMPTS_MAX, SILENCE_MS_MAX};
+use super::{Health, Notice, Result, alert_key, watch_key};
 use crate::Caller;
 use crate::delivery::{DeliveryError, read_record, to_record};
 
@@ -77,10 +77,37 @@ impl Health {
         };
     }
 
-    /// Notes whom it was sent to.
-    pub async fn note_sent(&self, caller: &Caller, id: AlertId, sent: Vec<Sent>) -> Result<Alert> {
-        let change = |alert: &mut Alert, _| alert.note_sent(sent.clone());
+    /// Notes what came of telling one of all the webhooks.
+    pub async fn note_sent(
+        &self,
+        caller: &Caller,
+        (id, turn): (AlertId, Turn),
+        sent: Sent,
+        webhooks: &[String],
+    ) -> Result<Alert> {
+        let change = |alert: &mut Alert, _| alert.note_sent(turn, sent.clone(), webhooks);
         self.change_alert(caller, id, "alert.sent", change).await
+    }
+
+    /// What people were to be told when the server before this one ended.
+    pub async fn owed(&self, workspace: &WorkspaceName) -> Result<Vec<Notice>> {
+        let now = self.store.now();
+        let mut notices = Vec::new();
+        for record in self.alert_records(workspace).await? {
+            let alert: Alert = read_record(&record)?;
+            let fresh = |owed: &&Owed| {
+                owed.at.after(Duration::from_millis(ALERT_OWED_MS_MAX)) > now
+                    && alert.silenced_at(now).is_none()
+            };
+            let notice = |owed: &Owed| Notice {
+                alert: alert.at(owed.turn),
+                workspace: workspace.clone(),
+                turn: owed.turn,
+                settled: owed.settled.clone(),
+            };
+            notices.extend(alert.owed.iter().filter(fresh).map(notice));
+        }
+        Ok(notices)
     }
 
     async fn change_alert(

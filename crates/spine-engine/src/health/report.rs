@@ -7,7 +7,7 @@ use spine_store::{QueueState, UnixMs};
 
 use super::figures::{Figures, MINUTE_MS, Minutes, TARGETS_MAX, Window};
 use super::minute::Minute;
-use super::verdict::{Reason, Verdict, reasons, verdict};
+use super::verdict::{OpenBreaker, Reason, Verdict, reasons, verdict};
 use super::{Health, Notice, Result, Room};
 use crate::Caller;
 use crate::delivery::breaker::{Breaker, BreakerState};
@@ -87,6 +87,15 @@ impl Health {
         Ok((self.made(&room, agents, target, now), notices))
     }
 
+    /// Agents that something was sent to in the last day, as many as have figures of their own; and whom to tell of what was
+    /// found.
+    pub async fn seen(&self, caller: &Caller) -> Result<(BTreeSet<AgentName>, Vec<Notice>)> {
+        let notices = self.look(&caller.workspace).await?;
+        let room = self.room(&caller.workspace);
+        let seen = room.lock().await.figures.targets.keys().cloned().collect();
+        Ok((seen, notices))
+    }
+
     fn made(
         &self,
         room: &Room,
@@ -95,11 +104,7 @@ impl Health {
         now: UnixMs,
     ) -> Report {
         let windows = over_all(&room.figures.all, now);
-        let open: Vec<AgentName> = agents
-            .iter()
-            .filter(|agent| agent.breaker.state != BreakerState::Closed)
-            .map(|agent| agent.name.clone())
-            .collect();
+        let open = open_breakers(&agents);
         let reasons = match windows.as_slice() {
             [(_, five_minutes), (_, hour), _] => {
                 reasons(five_minutes, hour, &open, &self.thresholds)
@@ -126,6 +131,13 @@ impl Health {
             depths: room.depths_of(target),
         }
     }
+}
+
+fn open_breakers(agents: &[AgentView]) -> Vec<OpenBreaker> {
+    let open = agents.iter().filter(|agent| agent.breaker.state != BreakerState::Closed);
+    let named =
+        |view: &AgentView| OpenBreaker { agent: view.name.clone(), is_forced: view.breaker.forced };
+    open.map(named).collect()
 }
 
 fn check_known(figures: &Figures, agents: &[AgentView], target: &AgentName) -> Result<()> {

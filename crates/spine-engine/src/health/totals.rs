@@ -1,7 +1,11 @@
 //! Counts that only grow while the process lives, as Prometheus wants them.
 
+use std::collections::BTreeMap;
+
+use spine_protocol::AgentName;
 use spine_store::{Event, Tally};
 
+use super::figures::{TARGETS_MAX, receiver_of};
 use super::minute::{Counts, Minute};
 use super::stage::Stage;
 
@@ -28,6 +32,41 @@ pub struct Totals {
     pub hops: Tally,
     /// Tokens over budget.
     pub utilisation: Tally,
+    /// Each target, as many as have figures of their own; the others together under no name.
+    pub targets: BTreeMap<Option<AgentName>, TargetTotals>,
+}
+
+/// What was counted of one target since the process began.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetTotals {
+    /// How many of each.
+    pub counts: Counts,
+    /// Seconds from handoff to accepted.
+    pub accepted: Tally,
+    /// Seconds from handoff to done.
+    pub done: Tally,
+}
+
+impl Default for TargetTotals {
+    fn default() -> Self {
+        let times = || Tally::new(&LATENCY_BUCKETS_S);
+        Self { counts: Counts::default(), accepted: times(), done: times() }
+    }
+}
+
+impl TargetTotals {
+    fn add(&mut self, one: &Minute) {
+        self.counts = self.counts.with(&one.counts);
+        self.accepted.add_some(one.accepted_s.max());
+        self.done.add_some(one.done_s.max());
+    }
+
+    /// Takes those of another target, or of another workspace, in.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts = self.counts.with(&other.counts);
+        self.accepted.merge(&other.accepted);
+        self.done.merge(&other.done);
+    }
 }
 
 impl Default for Totals {
@@ -40,6 +79,7 @@ impl Default for Totals {
             stages: std::array::from_fn(|_| times()),
             hops: Tally::new(&HOP_BUCKETS),
             utilisation: Tally::new(&UTILISATION_BUCKETS),
+            targets: BTreeMap::new(),
         }
     }
 }
@@ -57,6 +97,15 @@ impl Totals {
         for (own, stage) in self.stages.iter_mut().zip(&one.stages_s) {
             own.add_some(stage.max());
         }
+        if event.kind.starts_with("delivery.") {
+            self.target(receiver_of(event)).add(&one);
+        }
+    }
+
+    /// One that has no place of its own any more is counted with all such; it never gets one later, since counters only grow.
+    fn target(&mut self, name: Option<AgentName>) -> &mut TargetTotals {
+        let has_place = self.targets.contains_key(&name) || self.targets.len() < TARGETS_MAX;
+        self.targets.entry(name.filter(|_| has_place)).or_default()
     }
 
     /// Takes those of another workspace in.
@@ -68,6 +117,9 @@ impl Totals {
         self.utilisation.merge(&other.utilisation);
         for (own, stage) in self.stages.iter_mut().zip(&other.stages) {
             own.merge(stage);
+        }
+        for (name, totals) in &other.targets {
+            self.targets.entry(name.clone()).or_default().merge(totals);
         }
     }
 }

@@ -87,6 +87,15 @@ pub struct Reason {
     pub text: String,
 }
 
+/// A breaker that is not closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenBreaker {
+    /// Whose.
+    pub agent: AgentName,
+    /// Whether a person holds it open.
+    pub is_forced: bool,
+}
+
 /// A figure that a threshold is compared with.
 struct Measure {
     figure: &'static str,
@@ -105,7 +114,7 @@ impl Measure {
 pub fn reasons(
     five_minutes: &Minute,
     hour: &Minute,
-    open_breakers: &[AgentName],
+    open_breakers: &[OpenBreaker],
     thresholds: &Thresholds,
 ) -> Vec<Reason> {
     let mut found: Vec<Reason> = open_breakers.iter().map(breaker).collect();
@@ -123,8 +132,12 @@ pub fn verdict(reasons: &[Reason]) -> Verdict {
     reasons.iter().map(|reason| reason.severity).max().unwrap_or(Verdict::Healthy)
 }
 
-fn breaker(agent: &AgentName) -> Reason {
-    let text = format!("The breaker of {agent} is not closed: nobody took or held what was sent.");
+fn breaker(OpenBreaker { agent, is_forced }: &OpenBreaker) -> Reason {
+    let why = match is_forced {
+        true => "a person holds it open, and what is sent waits until it is closed",
+        false => "nobody took or held what was sent",
+    };
+    let text = format!("The breaker of {agent} is not closed: {why}.");
     let (target, figure, severity) = (Some(agent.clone()), "breaker", Verdict::Critical);
     Reason { severity, figure, target, window: None, value: None, threshold: None, text }
 }

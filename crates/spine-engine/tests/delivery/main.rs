@@ -7,6 +7,7 @@ mod choreography;
 mod direct;
 mod health;
 mod house;
+mod mixed_hour;
 mod order;
 mod retention;
 mod review;

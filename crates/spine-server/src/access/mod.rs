@@ -1,5 +1,6 @@
 //! Who may do what: names this server answers to, keys, and what each route needs.
 
+pub mod cors;
 pub mod host;
 pub mod key;
 pub mod keyring;

@@ -11,6 +11,7 @@ mod fit;
 mod follow;
 mod handler;
 mod held;
+mod inbox;
 mod place;
 mod prompts;
 mod refusal;

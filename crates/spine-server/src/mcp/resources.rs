@@ -9,13 +9,13 @@ use spine_protocol::render;
 
 use super::asker::Asker;
 use super::fit::fit;
+use super::inbox;
 use super::place::{ENVELOPE_TEMPLATE, INBOX_TEMPLATE, MEMORY_TEMPLATE, Place};
 use crate::limits::{MCP_RESULT_TOKENS_MAX, MCP_ROWS_MAX};
+use crate::operations::envelopes;
 use crate::operations::memories::{self, MemoryPath, VersionQuery};
-use crate::operations::{deliveries, envelopes};
 use crate::problem::Problem;
 use crate::route::JSON;
-use crate::wire::delivery::{DeliveryDocument, DeliveryListQuery, OrderWord, StateWord};
 use crate::wire::envelope::EnvelopePath;
 use crate::wire::memory::MemoryDocument;
 use crate::wire::memory_list::{self, FilterBody, MemoryListDocument, MemoryListQuery};
@@ -77,7 +77,9 @@ pub async fn read(asker: &Asker, place: &Place) -> Result<ReadResourceResult, Pr
             (written(json!(memories::get(call).await?.into_value())), JSON)
         }
         Place::Envelope(id) => (rendered(asker, *id).await?, MARKDOWN),
-        Place::Inbox(_) => (written(json!({"deliveries": inbox(asker, place).await?})), JSON),
+        Place::Inbox(agent) => {
+            (written(json!({"deliveries": inbox::open(asker, agent.clone()).await?})), JSON)
+        }
     };
     let contents = ResourceContents::text(text, place.to_string()).with_mime_type(media_type);
     Ok(ReadResourceResult::new(vec![contents]))
@@ -93,23 +95,6 @@ pub async fn rendered(asker: &Asker, id: spine_protocol::EnvelopeId) -> Result<S
     Ok(render(&envelope, &envelope.assembly.format)?)
 }
 
-async fn inbox(asker: &Asker, place: &Place) -> Result<Vec<DeliveryDocument>, Problem> {
-    use StateWord::{Accepted, Leased, Pending};
-    let Place::Inbox(agent) = place else { return Ok(Vec::new()) };
-    let query = DeliveryListQuery {
-        state: vec![Pending, Leased, Accepted],
-        agent: Some(agent.clone()),
-        since: None,
-        until: None,
-        envelope_id: None,
-        root: None,
-        order: OrderWord::Oldest,
-        limit: Some(MCP_ROWS_MAX),
-        cursor: None,
-    };
-    Ok(deliveries::list(asker.call((), query, ())).await?.into_value().deliveries)
-}
-
 /// What changes when a resource does; nothing, where there is none.
 pub async fn mark(asker: &Asker, place: &Place) -> Result<String, Problem> {
     Ok(match place {
@@ -123,8 +108,8 @@ pub async fn mark(asker: &Asker, place: &Place) -> Result<String, Problem> {
             let verified = envelopes::verify(call).await;
             verified.map(|verified| verified.into_value().summary).unwrap_or_default()
         }
-        Place::Inbox(_) => {
-            let inbox = inbox(asker, place).await?;
+        Place::Inbox(agent) => {
+            let inbox = inbox::open(asker, agent.clone()).await?;
             let each = inbox.iter().map(|one| format!("{} {:?};", one.id, one.state));
             each.collect()
         }

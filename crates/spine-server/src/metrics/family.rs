@@ -1,5 +1,7 @@
 //! Figures with their names, before anybody writes them in a form of his own.
 
+use std::borrow::Cow;
+
 use spine_store::Tally;
 
 /// Figures of one name.
@@ -29,11 +31,14 @@ pub enum Kind {
 /// One figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// What tells it from the others of its family: a word from a fixed list, never a name that somebody chose.
-    pub label: Option<(&'static str, &'static str)>,
+    /// What tells it from the others of its family: words from fixed lists, and names of agents only where that was set.
+    pub labels: Labels,
     /// The figure.
     pub value: Value,
 }
+
+/// Names, each with a word.
+pub type Labels = Vec<(&'static str, Cow<'static, str>)>;
 
 /// A figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,12 +52,12 @@ pub enum Value {
 impl Family {
     /// One number that only grows.
     pub fn counter(name: &'static str, help: &'static str, value: f64) -> Self {
-        Self::of(Kind::Counter, name, help, [(None, Value::Number(value))])
+        Self::of(Kind::Counter, name, help, [(Vec::new(), Value::Number(value))])
     }
 
     /// One number that is what it is.
     pub fn gauge(name: &'static str, help: &'static str, value: f64) -> Self {
-        Self::of(Kind::Gauge, name, help, [(None, Value::Number(value))])
+        Self::of(Kind::Gauge, name, help, [(Vec::new(), Value::Number(value))])
     }
 
     /// Numbers that are what they are, by a label.
@@ -62,13 +67,13 @@ impl Family {
         label: &'static str,
         values: impl IntoIterator<Item = (&'static str, f64)>,
     ) -> Self {
-        let point = |(word, value)| (Some((label, word)), Value::Number(value));
+        let point = |(word, value)| (one(label, word), Value::Number(value));
         Self::of(Kind::Gauge, name, help, values.into_iter().map(point))
     }
 
     /// Numbers in buckets.
     pub fn histogram(name: &'static str, help: &'static str, tally: &Tally) -> Self {
-        Self::of(Kind::Histogram, name, help, [(None, Value::Numbers(tally.clone()))])
+        Self::of(Kind::Histogram, name, help, [(Vec::new(), Value::Numbers(tally.clone()))])
     }
 
     /// Numbers in buckets, by a label.
@@ -78,18 +83,22 @@ impl Family {
         label: &'static str,
         tallies: impl IntoIterator<Item = (&'static str, &'a Tally)>,
     ) -> Self {
-        let point =
-            |(word, tally): (_, &Tally)| (Some((label, word)), Value::Numbers(tally.clone()));
+        let point = |(word, tally): (_, &Tally)| (one(label, word), Value::Numbers(tally.clone()));
         Self::of(Kind::Histogram, name, help, tallies.into_iter().map(point))
     }
 
-    fn of(
+    /// Figures with whatever labels.
+    pub fn of(
         kind: Kind,
         name: &'static str,
         help: &'static str,
-        points: impl IntoIterator<Item = (Option<(&'static str, &'static str)>, Value)>,
+        points: impl IntoIterator<Item = (Labels, Value)>,
     ) -> Self {
-        let points = points.into_iter().map(|(label, value)| Point { label, value }).collect();
+        let points = points.into_iter().map(|(labels, value)| Point { labels, value }).collect();
         Self { name, help, kind, points }
     }
+}
+
+fn one(label: &'static str, word: &'static str) -> Labels {
+    vec![(label, word.into())]
 }

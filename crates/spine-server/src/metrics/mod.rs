@@ -1,8 +1,9 @@
 //! The figures for those who gather them from many machines. No ids are labels, and no workspaces: they are summed, so
-//! that the number of series does not grow with the number of tenants.
+//! that the number of series does not grow with the number of tenants. Agents are told apart only where that was set, and then so many.
 
 mod family;
 mod standing;
+mod targets;
 mod text;
 
 use std::sync::atomic::Ordering;
@@ -14,6 +15,7 @@ use spine_store::{StoreStats, UnixMs};
 use crate::App;
 pub use family::{Family, Kind, Point, Value};
 use standing::Standing;
+pub use targets::Named;
 
 /// Everything, in the text form of Prometheus.
 pub async fn text(app: &App) -> Result<String, DeliveryError> {
@@ -26,6 +28,7 @@ pub async fn families(app: &App) -> Result<Vec<Family>, DeliveryError> {
     let mut families = latencies(&standing.totals);
     families.extend(counters(&standing.totals));
     families.extend(queues(&standing, app.store.now()));
+    families.extend(targets::families(&standing, &app.named, app.settings.metrics_targets_max));
     families.extend(app.store.stats().iter().flat_map(store));
     families.push(search(app));
     families.extend(server(app));

@@ -1,9 +1,11 @@
 //! What all workspaces come to together: series do not grow with the number of tenants.
 
+use std::collections::BTreeMap;
+
 use spine_engine::delivery::DeliveryError;
 use spine_engine::delivery::breaker::{Breaker, BreakerState};
 use spine_engine::health::{AlertKind, Totals};
-use spine_protocol::WorkspaceName;
+use spine_protocol::{AgentName, WorkspaceName};
 use spine_store::{Collection, QueueState, UnixMs, all_workspaces};
 
 use crate::App;
@@ -20,6 +22,29 @@ pub struct Standing {
     pub oldest_pending: Option<UnixMs>,
     pub breakers_open: u64,
     pub alerts_open: [u64; AlertKind::ALL.len()],
+    /// What is in the queues and breakers of each target, over all workspaces.
+    pub targets: BTreeMap<AgentName, TargetStanding>,
+}
+
+/// What is in the queue and the breakers of one target.
+#[derive(Default, Clone)]
+pub struct TargetStanding {
+    pub pending: u64,
+    pub leased: u64,
+    pub accepted: u64,
+    pub parked: u64,
+    pub breakers_open: u64,
+}
+
+impl TargetStanding {
+    /// Takes another target in.
+    pub fn merge(&mut self, other: &Self) {
+        self.pending += other.pending;
+        self.leased += other.leased;
+        self.accepted += other.accepted;
+        self.parked += other.parked;
+        self.breakers_open += other.breakers_open;
+    }
 }
 
 impl Standing {
@@ -41,8 +66,12 @@ impl Standing {
         app.store.queues(name).await?.iter().for_each(|queue| self.add_queue(queue));
         let (collection, rows) = (Collection::Breaker, PAGE_ROWS_MAX);
         let breakers = app.store.list_records(name, collection, String::new(), None, rows).await?;
-        let open = breakers.items.iter().filter(|record| is_open(&record.value)).count();
-        self.breakers_open += open as u64;
+        for record in breakers.items.iter().filter(|record| is_open(&record.value)) {
+            self.breakers_open += 1;
+            if let Ok(agent) = record.key.name.as_str().parse() {
+                self.targets.entry(agent).or_default().breakers_open += 1;
+            }
+        }
         let alerts = app.health.open_alerts(name).await;
         for (kind, count) in AlertKind::ALL.iter().zip(&mut self.alerts_open) {
             *count += alerts.get(kind).copied().unwrap_or_default();
@@ -56,6 +85,11 @@ impl Standing {
         self.accepted += queue.accepted;
         self.parked += queue.parked;
         self.oldest_pending = self.oldest_pending.into_iter().chain(queue.oldest_pending).min();
+        let target = self.targets.entry(queue.agent.clone()).or_default();
+        target.pending += queue.pending;
+        target.leased += queue.leased;
+        target.accepted += queue.accepted;
+        target.parked += queue.parked;
     }
 }
 

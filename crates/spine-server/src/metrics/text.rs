@@ -25,8 +25,9 @@ fn write_family(text: &mut String, family: &Family) {
     let name = family.name;
     let _ = writeln!(text, "# HELP {name} {}\n# TYPE {name} {kind}", family.help);
     for point in &family.points {
-        let label =
-            point.label.map(|(name, word)| format!("{name}=\"{word}\"")).unwrap_or_default();
+        // No word and no name of an agent has anything in it that would need escaping.
+        let labels = point.labels.iter().map(|(name, word)| format!("{name}=\"{word}\""));
+        let label = labels.collect::<Vec<_>>().join(",");
         match &point.value {
             Value::Number(value) => {
                 let _ = writeln!(text, "{name}{} {value}", braces(&label));

@@ -8,6 +8,7 @@ use crate::App;
 use crate::problem::{Problem, ProblemKind};
 use crate::push::BadWebhook;
 use crate::route::{Call, Json};
+use crate::watch::tell_later;
 use crate::wire::agent::{
     AgentBody, AgentDocument, AgentListDocument, AgentPath, BreakerBody, BreakerDocument,
 };
@@ -15,7 +16,10 @@ use crate::wire::agent::{
 type Agent = Result<Json<AgentDocument>, Problem>;
 
 pub async fn list(call: Call<(), (), ()>) -> Result<Json<AgentListDocument>, Problem> {
-    let agents = call.app.deliveries.agents(call.caller()).await?;
+    let (app, caller) = (&call.app, call.caller());
+    let (seen, notices) = app.health.seen(caller).await?;
+    tell_later(app, notices);
+    let agents = app.deliveries.agents_with(caller, seen).await?;
     Ok(Json::of(AgentListDocument { agents: agents.into_iter().map(Into::into).collect() }))
 }
 

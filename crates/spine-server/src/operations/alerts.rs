@@ -26,7 +26,7 @@ pub async fn list(call: Call<(), AlertsQuery, ()>) -> Result<Json<AlertListDocum
     let next = page.last().filter(|_| more).map(|alert| cursor::encode(LIST, alert.id));
     let now = call.app.store.now();
     let alerts = page.into_iter().map(|alert| AlertDocument::of(alert, now)).collect();
-    let webhooks = call.app.notifier.as_ref().map_or(0, |notifier| notifier.webhooks());
+    let webhooks = call.app.notifier.as_ref().map_or(0, |notifier| notifier.webhooks().len());
     Ok(Json::of(AlertListDocument { alerts, next_cursor: next, webhooks }))
 }
 

@@ -4,6 +4,7 @@ pub mod admin;
 pub mod agents;
 pub mod alerts;
 pub mod channels;
+pub mod clock;
 pub mod deliveries;
 pub mod envelopes;
 pub mod erasures;

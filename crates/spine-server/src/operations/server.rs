@@ -21,11 +21,14 @@ pub struct StatusDocument {
     pub version: &'static str,
     /// A name that no other start of a server has.
     pub instance: String,
+    /// Whether tests move this server's clock: its times are not to be relied on.
+    pub test_clock: bool,
 }
 
 fn ok(app: &App) -> Json<StatusDocument> {
     let (version, instance) = (env!("CARGO_PKG_VERSION"), app.instance.clone());
-    Json::of(StatusDocument { status: "ok", version, instance })
+    let test_clock = app.clock.is_some();
+    Json::of(StatusDocument { status: "ok", version, instance, test_clock })
 }
 
 pub async fn alive(call: Call<(), (), ()>) -> Result<Json<StatusDocument>, Problem> {

@@ -24,7 +24,7 @@ pub use input::Input;
 use input::{Shape, is_nothing, read_address, read_body};
 pub use openapi::openapi;
 pub use output::{Created, JSON, Json, Output, bytes_response};
-pub use table::routes;
+pub use table::{routes, test_routes};
 
 /// What a handler is given: who asks, and what was sent. A part that is `()` is not sent.
 pub struct Call<P, Q, B> {

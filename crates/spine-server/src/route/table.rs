@@ -7,8 +7,8 @@ use super::Route;
 use crate::access::Need;
 use crate::mcp;
 use crate::operations::{
-    admin, agents, alerts, channels, deliveries, envelopes, erasures, events, handoffs, health,
-    memories, parked, pipelines, receive, server, settle, stream,
+    admin, agents, alerts, channels, clock, deliveries, envelopes, erasures, events, handoffs,
+    health, memories, parked, pipelines, receive, server, settle, stream,
 };
 
 const fn get(path: &'static str) -> (Method, &'static str) {
@@ -48,6 +48,16 @@ pub fn routes() -> Vec<Route> {
         server_routes(),
     ]
     .concat()
+}
+
+/// Those that only a server has whose clock tests move. No description of the API has them.
+#[rustfmt::skip]
+pub fn test_routes() -> Vec<Route> {
+    use Need::Admin;
+    vec![
+        Route::new(get("/v1/test/clock"), Admin, "get_clock", "Tells the server's time.\n", clock::read).undescribed(),
+        Route::new(post("/v1/test/clock"), Admin, "advance_clock", "Lets time pass.\n", clock::move_ahead).undescribed(),
+    ]
 }
 
 #[rustfmt::skip]

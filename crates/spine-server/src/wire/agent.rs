@@ -184,7 +184,7 @@ impl From<AgentView> for AgentDocument {
 /// Every agent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AgentListDocument {
-    /// By name: those that are registered, and those that work waits for.
+    /// By name: those that are registered, that work waits for, or that were sent something in the last 24 hours (200 of them).
     pub agents: Vec<AgentDocument>,
 }
 

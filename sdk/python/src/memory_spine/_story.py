@@ -87,7 +87,7 @@ def register_agent(
 
 
 def agents(client: ClientRecord) -> Operation[Sequence[Document]]:
-    """Every agent that is registered, or that anything waits for: its options, its breaker, its queue.
+    """Every agent that is registered, that work waits for, or that was sent something today: its options, its breaker, its queue.
 
     Example: ``[agent["name"] for agent in spine.agents()]``
     """

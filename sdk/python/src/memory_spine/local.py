@@ -60,10 +60,13 @@ class LocalServer:
     _process: subprocess.Popen[str]
     _temporary: tempfile.TemporaryDirectory[str] | None = None
     _log: Path = field(default_factory=Path)
+    _test_clock: bool = False
 
     @classmethod
-    def start(cls, data: str | Path | None = None, binary: str | Path | None = None) -> LocalServer:
+    def start(cls, data: str | Path | None = None, binary: str | Path | None = None, *, test_clock: bool = False) -> LocalServer:
         """Starts a server on any free port, with its data in the folder given or in one that goes away.
+
+        With ``test_clock`` its time can be moved by ``memory_spine.testing.Clock``; it begins at the machine's at each start.
 
         Example: ``LocalServer.start("./spine-data")``
         """
@@ -71,8 +74,8 @@ class LocalServer:
         folder = Path(temporary.name if temporary else str(data)).absolute()
         folder.mkdir(parents=True, exist_ok=True)
         log = folder / "server.log"
-        process = _spawn(Path(binary) if binary else server_binary(), folder, log)
-        server = cls(_announced(process, log), folder, process, temporary, log)
+        process = _spawn(Path(binary) if binary else server_binary(), folder, log, test_clock)
+        server = cls(_announced(process, log), folder, process, temporary, log, test_clock)
         atexit.register(server.stop)
         return server
 
@@ -101,13 +104,13 @@ class LocalServer:
         """
         temporary, self._temporary = self._temporary, None
         self.stop()
-        again = LocalServer.start(self.data)
+        again = LocalServer.start(self.data, test_clock=self._test_clock)
         again._temporary = temporary
         return again
 
 
-def _spawn(binary: Path, folder: Path, log: Path) -> subprocess.Popen[str]:
-    command = [str(binary), "--data", str(folder), "serve", "--listen", "127.0.0.1:0"]
+def _spawn(binary: Path, folder: Path, log: Path, test_clock: bool) -> subprocess.Popen[str]:
+    command = [str(binary), "--data", str(folder), "serve", "--listen", "127.0.0.1:0", *(["--test-clock"] if test_clock else [])]
     with log.open("a") as log_file:
         return subprocess.Popen(
             ["/bin/sh", "-c", _LEASHED, "sh", *command],

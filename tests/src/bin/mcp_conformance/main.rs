@@ -20,7 +20,15 @@ async fn main() {
     let store: Arc<dyn Store> = Arc::new(ModelStore::new(Arc::new(ManualClock::at(UnixMs(0)))));
     let retriever = Arc::new(ModelRetriever::new(store.clone()));
     let entropy = Arc::new(Entropy::from_seed([7; 32]));
-    let parts = Parts { store, retriever, entropy, notifier: None, pusher: None, traces: None };
+    let parts = Parts {
+        store,
+        retriever,
+        entropy,
+        notifier: None,
+        pusher: None,
+        traces: None,
+        clock: None,
+    };
     let listen = "127.0.0.1:0".parse().unwrap();
     let mut app = App::open(parts, Settings { listen, ..Settings::default() }).await.unwrap();
     let fixtures = handler::Fixtures::default();

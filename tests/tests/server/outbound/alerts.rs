@@ -1,5 +1,8 @@
 //! Alerts are told to webhooks, and the history says what each answered.
 
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+
 use serde_json::{Value, json};
 
 use super::SECRET;
@@ -66,6 +69,40 @@ fn an_alert_is_signed_tried_again_and_noted() {
     assert_eq!(outcomes(&sent), [("ops", json!([true, 204])), ("chat", json!([true, 200]))]);
 }
 
+/// A server died while a webhook was being tried again, and what it was to be told was known to nobody any more. Whoever has
+/// it already is not told twice.
+#[test]
+fn what_was_being_tried_again_is_told_after_a_crash() {
+    let (release, held) = channel::<()>();
+    let held = Mutex::new(held);
+    let failing_then_stuck = move |_: &_, number| match number {
+        0 => Reply::empty("503 Down"),
+        _ => {
+            // Until the test lets go.
+            let _ = held.lock().unwrap().recv();
+            Reply::empty("204 None")
+        }
+    };
+    let ops = StandIn::start(failing_then_stuck);
+    let chat = StandIn::start(|_, _| Reply::empty("200 OK"));
+    let house = House::start_with(&settings(&ops.url("/in"), &chat.url("/T0/B0")));
+    fail_a_handoff(&house);
+    let (first, _stuck) = (ops.next(), ops.next());
+    assert_eq!(outcomes(&history(&house.agent("ops"), 1)), [("chat", json!([true, 200]))]);
+    let house = house.crash_and_start();
+    drop(release);
+    let sent = history(&house.agent("ops"), 2);
+    assert_eq!(outcomes(&sent), [("ops", json!([true, 204])), ("chat", json!([true, 200]))]);
+    let told = ops.rest();
+    assert!(!told.is_empty() && told.iter().all(|one| one.checked_id() == first.checked_id()));
+    assert_eq!(chat.rest().len(), 1, "chat had it before the crash");
+    let house = house.crash_and_start();
+    house.agent("ops").post("/v1/alerts/test", json!({})).with(200);
+    let kinds: Vec<Value> =
+        ops.rest().iter().map(|one| one.json()["alert"]["kind"].clone()).collect();
+    assert_eq!(kinds, ["test"], "nothing else is owed any more");
+}
+
 #[test]
 fn a_test_is_tried_once_and_says_what_each_answered() {
     let (ops, chat) = (
@@ -98,8 +135,9 @@ fn this_machine_is_not_called_unless_that_is_allowed() {
     let by_name = by_address.replace("127.0.0.1", "localhost");
     let house = House::start_with(&by_name);
     fail_a_handoff(&house);
-    let sent = history(&house.agent("ops"), 2);
-    assert_eq!(outcomes(&sent), [("ops", json!([false, null])), ("chat", json!([false, null]))]);
+    let mut sent = history(&house.agent("ops"), 2);
+    sent.sort_by_key(|one| text(&one["webhook"]).to_owned());
+    assert_eq!(outcomes(&sent), [("chat", json!([false, null])), ("ops", json!([false, null]))]);
     assert!(text(&sent[0]["error"]).starts_with("this address may not be reached"), "{sent:?}");
     assert_eq!(nobody.rest().len(), 0);
 }

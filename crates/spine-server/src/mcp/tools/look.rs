@@ -6,14 +6,14 @@ use spine_protocol::{AgentName, DeliveryId, EnvelopeId, PublicationId};
 
 use super::card::Card;
 use super::wait;
-use crate::limits::MCP_ROWS_MAX;
 use crate::mcp::asker::Asker;
 use crate::mcp::held::renew;
+use crate::mcp::inbox;
 use crate::operations::{channels, deliveries, envelopes, health};
 use crate::problem::{Problem, ProblemKind};
 use crate::wire::agent::BreakerStateWord;
 use crate::wire::channel::{PublicationPath, PublicationWaitQuery};
-use crate::wire::delivery::{DeliveryListQuery, DeliveryPath, OrderWord, StateWord};
+use crate::wire::delivery::DeliveryPath;
 use crate::wire::envelope::{EnvelopePath, LineageNode};
 use crate::wire::health::HealthQuery;
 use crate::wire::send::{DeliveryWaitQuery, UntilWord};
@@ -73,20 +73,8 @@ async fn one(asker: &Asker, id: DeliveryId, input: &StatusIn) -> Result<Card, Pr
 
 /// What the asker holds, and what waits for it.
 async fn own(asker: &Asker) -> Result<Vec<Card>, Problem> {
-    use StateWord::{Accepted, Leased, Pending};
-    let query = DeliveryListQuery {
-        state: vec![Leased, Accepted, Pending],
-        agent: Some(asker.agent()?),
-        since: None,
-        until: None,
-        envelope_id: None,
-        root: None,
-        order: OrderWord::Oldest,
-        limit: Some(MCP_ROWS_MAX),
-        cursor: None,
-    };
-    let list = deliveries::list(asker.call((), query, ())).await?.into_value();
-    Ok(list.deliveries.into_iter().map(Into::into).collect())
+    let open = inbox::open(asker, asker.agent()?).await?;
+    Ok(open.into_iter().map(Into::into).collect())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
