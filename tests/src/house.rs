@@ -2,16 +2,19 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fastrand::Rng;
 use spine_engine::Caller;
 use spine_engine::memories::{Memories, MemoryError, NewMemory};
 use spine_protocol::WorkspaceName;
+use spine_retrieval::folder_beside;
 use spine_sqlite::{Options, SqliteStore};
 use spine_store::testing::{ModelRetriever, block_on};
 use spine_store::{ErrorKind, StoreError};
 
 use crate::Ack;
+use crate::index_check::open_crashed;
 
 /// The database's name in its folder.
 pub const STORE_FILE: &str = "store.db";
@@ -45,6 +48,15 @@ impl House {
             (0..rng.usize(1..=REQUEST_MEMORIES_MAX)).map(|_| random_memory(rng)).collect();
         let stored = block_on(self.memories.store_many(&self.caller, request))?;
         Ok(stored.iter().map(|stored| Ack::from(&stored.memory)).collect())
+    }
+
+    /// Keeps the index beside the store in step with it, until it is told to stop.
+    pub fn index_until(&self, folder: &Path, stop: &AtomicBool) -> Result<(), StoreError> {
+        let index = open_crashed(&folder_beside(&folder.join(STORE_FILE)), self.store.clone())?;
+        while !stop.load(Ordering::Relaxed) {
+            block_on(index.maintain(&self.caller.workspace))?;
+        }
+        Ok(())
     }
 
     /// Whether the memory is there and says what was acknowledged.

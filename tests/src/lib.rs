@@ -7,6 +7,7 @@ pub mod cycles;
 mod engine;
 mod house;
 pub mod http;
+mod index_check;
 pub mod survival;
 mod verify;
 
@@ -14,4 +15,5 @@ pub use ack::Ack;
 pub use cpu::cpu_ms;
 pub use engine::Engine;
 pub use house::{House, STORE_FILE};
+pub use index_check::IndexVerdict;
 pub use verify::{Verdict, verify};

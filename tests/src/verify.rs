@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use spine_protocol::{MemoryId, WorkspaceName};
+use spine_retrieval::folder_beside;
 use spine_sqlite::{CheckDepth, Options, SqliteStore};
 use spine_store::limits::PAGE_ROWS_MAX;
 use spine_store::testing::block_on;
-use spine_store::{Change, LogReads, MemoryReads, MemoryRow, StoreError};
+use spine_store::{Change, LogReads, MemoryReads, MemoryRow, Store, StoreError};
 
 use crate::house::workspace;
+use crate::index_check::{IndexVerdict, compare_with_rebuilt};
 use crate::{Ack, STORE_FILE};
 
 /// What was found in a reopened store.
@@ -24,6 +27,8 @@ pub struct Verdict {
     pub damage: Option<String>,
     /// Change numbers up to the newest that are missing or given twice.
     pub numbers_wrong: usize,
+    /// What is left of the index, if the writer kept one.
+    pub index: Option<IndexVerdict>,
 }
 
 impl Verdict {
@@ -34,25 +39,29 @@ impl Verdict {
 
     /// Whether what is there is whole, be it much or little.
     pub fn is_consistent(&self) -> bool {
-        self.damage.is_none() && self.numbers_wrong == 0
+        let index_differs = self.index.as_ref().is_some_and(|index| index.differing > 0);
+        self.damage.is_none() && self.numbers_wrong == 0 && !index_differs
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { memories, lost, damage, numbers_wrong } = self;
+        let Self { memories, lost, damage, numbers_wrong, index } = self;
         let damage = damage.as_deref().unwrap_or("none");
         let lost = lost.len();
         write!(
             f,
             "{memories} memories, {lost} lost, {numbers_wrong} numbers wrong, damage: {damage}"
-        )
+        )?;
+        let Some(IndexVerdict { kept, differing }) = index else { return Ok(()) };
+        write!(f, "; index: {kept} changes kept, {differing} searches differ")
     }
 }
 
 /// Reopens the store of a folder and compares it with what was acknowledged.
 pub fn verify(folder: &Path, acknowledged: &[Ack]) -> Result<Verdict, StoreError> {
-    let store = SqliteStore::open(&folder.join(STORE_FILE), Options::default())?;
+    let file = folder.join(STORE_FILE);
+    let store = Arc::new(SqliteStore::open(&file, Options::default())?);
     let damage = store.check(CheckDepth::Full).err().map(|error| error.detail().to_owned());
     let workspace = workspace()?;
     let rows = all_memories(&store, &workspace)?;
@@ -60,7 +69,11 @@ pub fn verify(folder: &Path, acknowledged: &[Ack]) -> Result<Verdict, StoreError
     let mut changes = event_changes(&store, &workspace)?;
     changes.extend(rows.iter().map(MemoryRow::change));
     let lost = lost(&rows, acknowledged);
-    Ok(Verdict { memories: rows.len(), lost, damage, numbers_wrong: wrong(changes, newest) })
+    let (of_index, shared): (_, Arc<dyn Store>) = (folder_beside(&file), store);
+    let index =
+        of_index.exists().then(|| compare_with_rebuilt(&of_index, &shared, &workspace, &rows));
+    let (memories, numbers_wrong) = (rows.len(), wrong(changes, newest));
+    Ok(Verdict { memories, lost, damage, numbers_wrong, index: index.transpose()? })
 }
 
 fn all_memories(

@@ -23,7 +23,7 @@ impl Default for IndexLimits {
     fn default() -> Self {
         Self {
             tail_memories_max: 4_096,
-            bulk_tail_memories_max: 65_536,
+            bulk_tail_memories_max: 262_144,
             direct_memories_max: 8_192,
             read_postings_max: 50_000,
             leading_memories_max: 2_000,

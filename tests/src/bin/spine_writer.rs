@@ -2,18 +2,19 @@
 //!
 //! ```text
 //! spine_writer write DIR THREADS [--acks N] [--checkpoint-pages N] [--seed N] [--synchronous normal]
+//!                                [--index kept]
 //! spine_writer verify DIR < ACKNOWLEDGEMENTS
 //! ```
 //!
 //! `write` stores memories as fast as it can and prints `ack <memory> <content>` for each when it was
 //! acknowledged, never before. A thread ends at its first error. When all have ended, the errors are
 //! printed, and a few more writes are tried, so that an `ack` behind an `error` is a write that was taken
-//! by a store that had failed.
+//! by a store that had failed. With `--index kept` a search index is kept in step meanwhile.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use fastrand::Rng;
@@ -23,7 +24,7 @@ use spine_store::StoreError;
 use spine_tests::{Ack, House, verify};
 
 const USAGE: &str = "usage: spine_writer write DIR THREADS [--acks N] [--checkpoint-pages N] \
-                     [--seed N] [--synchronous normal] | spine_writer verify DIR";
+                     [--seed N] [--synchronous normal] [--index kept] | spine_writer verify DIR";
 const WRITES_AFTER_ERROR: usize = 3;
 
 type Failure = Box<dyn std::error::Error>;
@@ -46,18 +47,20 @@ struct Load {
     threads: usize,
     acks_max: usize,
     seed: u64,
+    index: bool,
     options: Options,
 }
 
 impl Load {
     fn parse(threads: &str, settings: &[&str]) -> Result<Self, Failure> {
         let (threads, options) = (threads.parse()?, Options::default());
-        let mut load = Self { threads, acks_max: usize::MAX, seed: 0, options };
+        let mut load = Self { threads, acks_max: usize::MAX, seed: 0, index: false, options };
         for setting in settings.chunks(2) {
             match setting {
                 ["--acks", acks] => load.acks_max = acks.parse()?,
                 ["--checkpoint-pages", pages] => load.options.checkpoint_pages = pages.parse()?,
                 ["--seed", seed] => load.seed = seed.parse()?,
+                ["--index", "kept"] => load.index = true,
                 ["--synchronous", "normal"] => load.options.durability = Durability::Normal,
                 _ => return Err(USAGE.into()),
             }
@@ -72,12 +75,28 @@ fn write(folder: &Path, threads: &str, settings: &[&str]) -> Result<ExitCode, Fa
         Ok(house) => house,
         Err(error) => return tell(&error.into()),
     };
-    let errors = store_from_threads(&house, &load)?;
+    let errors = store_and_index(folder, &house, &load)?;
     if errors.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
     errors.iter().try_for_each(|error| tell(error).map(drop))?;
     write_after_error(&house, load.seed)
+}
+
+/// Stores, and keeps an index in step if that is wanted.
+fn store_and_index(folder: &Path, house: &House, load: &Load) -> Result<Vec<MemoryError>, Failure> {
+    if !load.index {
+        // The power-cut tests model every write of this process: an index would be a stranger among them.
+        return store_from_threads(house, load);
+    }
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let indexing = scope.spawn(|| house.index_until(folder, &stop));
+        let errors = store_from_threads(house, load);
+        stop.store(true, Ordering::Relaxed);
+        indexing.join().map_err(|_| "the index panicked")??;
+        errors
+    })
 }
 
 /// The first error of each thread that had one.

@@ -62,8 +62,8 @@ impl Drop for Writer {
     }
 }
 
-/// Lets another process reopen the store and compare: nothing of this one can help it.
-pub fn assert_clean(folder: &Path, acknowledged: &[Ack]) {
+/// Lets another process reopen the store and compare: nothing of this one can help it. Gives what it said.
+pub fn assert_clean(folder: &Path, acknowledged: &[Ack]) -> String {
     let mut command = Command::new(PROGRAM);
     command.args(["verify", folder.to_str().unwrap()]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -72,6 +72,7 @@ pub fn assert_clean(folder: &Path, acknowledged: &[Ack]) {
     let Output { status, stdout, stderr } = process.wait_with_output().unwrap();
     let said = String::from_utf8([stdout, stderr].concat()).unwrap();
     assert!(status.success(), "{}: {said}", folder.display());
+    said
 }
 
 /// What a writer said that ran to its end: first acknowledgements, then errors.
