@@ -8,8 +8,9 @@ use spine_protocol::{Format, TokenizerError, TokenizerName, count};
 
 use super::limits::REMEMBERED_COUNTS_MAX;
 
-/// Where a memory's text begins in Markdown. Counts of the two sides add up: no token holds a newline and a mark behind it.
-const MARKDOWN_FENCE: &str = "\n\n`";
+/// What stands in Markdown behind a memory's title and behind its details. Neither a letter nor a mark but `/` shares a
+/// token with a newline before it, so the counts of the parts add up.
+const PARAGRAPH_END: &str = "\n\n";
 
 /// Counts tokens and remembers the counts, by a keyed hash of each text: no text stays here, so none has to be erased
 /// from here. A hash that stood for two texts would give a wrong price, never an envelope over its budget: what is
@@ -33,19 +34,27 @@ impl Counter {
         Ok(tokens)
     }
 
-    /// How many tokens a memory's piece takes. Its head names its age and its detail, so it changes; its text is the long
-    /// part and stays the same, from handoff to handoff and where its summary is the text itself.
+    /// How many tokens a memory's piece takes. Its title is the same in each detail; version and age are those of many
+    /// memories; its text, the long part, is the same in the next handoff, and in a summary that is the text itself.
     pub fn count_memory(
         &self,
         tokenizer: &TokenizerName,
         format: &Format,
         piece: &str,
     ) -> Result<u32, TokenizerError> {
-        let fence = piece.find(MARKDOWN_FENCE).filter(|_| *format == Format::Markdown);
-        let split = fence.and_then(|at| piece.split_at_checked(at + MARKDOWN_FENCE.len() - 1));
-        let Some((head, text)) = split else { return self.count(tokenizer, piece) };
-        Ok(self.count(tokenizer, head)? + self.count(tokenizer, text)?)
+        if *format != Format::Markdown {
+            return self.count(tokenizer, piece);
+        }
+        let (title, rest) = after_paragraph(piece);
+        let (details, text) = after_paragraph(rest);
+        let parts = [title, details, text].into_iter().filter(|part| !part.is_empty());
+        parts.map(|part| self.count(tokenizer, part)).sum()
     }
+}
+
+fn after_paragraph(text: &str) -> (&str, &str) {
+    let end = text.find(PARAGRAPH_END).map_or(text.len(), |at| at + PARAGRAPH_END.len());
+    text.split_at_checked(end).unwrap_or((text, ""))
 }
 
 /// Remembers what was used lately: when the young are full they become the old, and the old are forgotten.
@@ -83,10 +92,10 @@ mod tests {
         let bodies =
             ["a\n\n``` b\n", "/x\n", " \n \n", "`\n", "```\n\n`code`\n", "漢字 🎉\n", "\u{a0}\n"];
         for head in [
-            "### ms-1\n\nfull · 1 day old",
-            "### ms-1: `t`\n\n· by x!",
-            "###\n\nold /",
-            "###\n\nold \u{a0}",
+            "### ms-1\n\nfull text · 1 day old",
+            "### ms-1: `t` /\n\nsummary · by x!",
+            "### ms-1: ⟨U+0000⟩ \n\nreference only /",
+            "###\n\nfull text \u{a0}",
         ] {
             for body in bodies {
                 let piece = format!("{head}\n\n````memory ms-1\n{body}````\n\n");

@@ -104,7 +104,7 @@ mod tests {
             priority: Priority::ALL[rng.usize(..Priority::ALL.len())],
             ..MemoryBody::default()
         };
-        let at = UnixMs(NOW.0 - rng.i64(..60) * DAY_MS);
+        let at = UnixMs(NOW.0 - rng.i64(0..60) * DAY_MS);
         let id = MemoryId::new(number).unwrap();
         Memory { id, version: 1, change: Change(number), created_at: at, updated_at: at, body }
     }
