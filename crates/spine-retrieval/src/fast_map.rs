@@ -35,6 +35,11 @@ impl Hasher for FastHasher {
     }
 
     #[inline]
+    fn write_u32(&mut self, word: u32) {
+        self.add(u64::from(word));
+    }
+
+    #[inline]
     fn write_u64(&mut self, word: u64) {
         self.add(word);
     }

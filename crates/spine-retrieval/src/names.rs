@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 /// Stands for no name.
 pub(crate) const NO_NAME: u32 = u32::MAX;
+/// Stands where a name would, for a memory that is not there.
+pub(crate) const NO_MEMORY: u32 = u32::MAX - 1;
 
 /// Gives each name a number, from 0.
 #[derive(Debug, Default)]

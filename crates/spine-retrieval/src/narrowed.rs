@@ -9,6 +9,8 @@ use crate::space::{Slot, Space};
 pub(crate) enum Passing {
     /// Every live one that has not expired.
     All { now_ms: i64 },
+    /// Every live one about one of these that has not expired.
+    About { subjects: Vec<u32>, now_ms: i64 },
     /// These, by number.
     Few(Vec<u32>),
     /// Those that are marked.
@@ -19,6 +21,9 @@ impl Passing {
     pub(crate) fn new(space: &Space, filter: &Filter, now: UnixMs) -> Self {
         if *filter == Filter::default() && space.live > space.limits.direct_memories_max {
             return Self::All { now_ms: now.0 };
+        }
+        if let Some(passing) = Self::about(space, filter, now) {
+            return passing;
         }
         let Some(narrowed) = Narrowed::new(space, filter, now) else {
             return Self::Few(Vec::new());
@@ -34,12 +39,32 @@ impl Passing {
         Self::Many { marks }
     }
 
+    /// A handoff asks for a subject and nothing else. Then each memory is asked when it is met: marking all beforehand
+    /// would cost more than the search. `None` where the filter asks for more, or so few pass that they are listed.
+    fn about(space: &Space, filter: &Filter, now: UnixMs) -> Option<Self> {
+        let wanted = filter.subject.as_ref()?;
+        let nothing_else = Filter { subject: Some(wanted.clone()), ..Filter::default() };
+        let subjects = subjects(&space.names.subjects, wanted);
+        let count = space.subject_count(&subjects);
+        if *filter != nothing_else || count <= space.limits.direct_memories_max {
+            return None;
+        }
+        let now_ms = now.0;
+        let all = count == space.live;
+        Some(if all { Self::All { now_ms } } else { Self::About { subjects, now_ms } })
+    }
+
     /// Whether a memory may be found.
     #[inline]
     pub(crate) fn contains(&self, space: &Space, number: u32) -> bool {
         match self {
             Self::All { now_ms } => {
                 space.slot(number).is_some_and(|slot| slot.expires_ms > *now_ms)
+            }
+            Self::About { subjects, now_ms } => {
+                let fresh = |slot: &Slot| slot.expires_ms > *now_ms;
+                subjects.contains(&space.subject(number))
+                    && (space.expiring == 0 || space.slot(number).is_some_and(fresh))
             }
             Self::Few(numbers) => numbers.binary_search(&number).is_ok(),
             Self::Many { marks } => marks.get(number as usize).copied().unwrap_or_default(),

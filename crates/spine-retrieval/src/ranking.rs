@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use spine_protocol::MemoryId;
-use spine_store::{Hit, ScorePart};
+use spine_store::{Hit, ScorePart, UnixMs};
 
 use crate::best::best_first;
 use crate::first_pass::{average_length, by_words};
@@ -53,8 +53,9 @@ impl Search<'_> {
     }
 
     fn hit(&self, number: u32, score: f64, parts: Vec<ScorePart>) -> Option<Hit> {
-        let version = self.space.slot(number)?.version;
-        Some(Hit { id: MemoryId::new(u64::from(number))?, version, score, parts })
+        let slot = self.space.slot(number)?;
+        let (id, about) = (MemoryId::new(u64::from(number))?, UnixMs(slot.about_ms));
+        Some(Hit { id, version: slot.version, about, score, parts })
     }
 
     fn candidates(&self, terms: &[QueryTerm]) -> tantivy::Result<BTreeSet<u32>> {

@@ -12,7 +12,7 @@ use crate::committed::Committed;
 use crate::date_words::{DatePart, DateWords};
 use crate::fast_map::FastMap;
 use crate::limits::IndexLimits;
-use crate::names::{NO_NAME, Names};
+use crate::names::{NO_MEMORY, NO_NAME, Names};
 use crate::record::Record;
 use crate::term_key::TermCount;
 use crate::vector::{BLOCK_WORDS, Wide, add_scaled, length, sign_bits, widely};
@@ -93,6 +93,9 @@ pub(crate) struct Space {
     /// One more than a memory's length where its postings on disk hold, else 0: small, since every
     /// posting asks for it.
     posted: Vec<u32>,
+    /// Whom each memory is about, `NO_MEMORY` where there is none: small, since most filters name a subject.
+    subjects: Vec<u32>,
+    subject_counts: FastMap<u32, usize>,
     vectors: Vectors,
     norms: Vec<f32>,
     bits: Vec<u64>,
@@ -134,6 +137,8 @@ impl Space {
             unused_terms: 0,
             links: Vec::new(),
             posted: Vec::new(),
+            subjects: Vec::new(),
+            subject_counts: FastMap::default(),
             vectors: Vectors::new(options.dimensions),
             norms: Vec::new(),
             bits: Vec::new(),
@@ -172,9 +177,24 @@ impl Space {
         self.posted.get_mut(number as usize).into_iter().for_each(|place| *place = posted);
     }
 
+    fn note_subject(&mut self, number: u32, subject: u32) {
+        self.subjects.get_mut(number as usize).into_iter().for_each(|place| *place = subject);
+    }
+
     /// Whether every number above 0 is a live memory that never expires.
     pub(crate) fn is_dense(&self) -> bool {
         self.live + 1 == self.slots.len() && self.expiring == 0
+    }
+
+    /// Whom a memory is about; `NO_MEMORY` where there is none.
+    #[inline]
+    pub(crate) fn subject(&self, number: u32) -> u32 {
+        self.subjects.get(number as usize).copied().unwrap_or(NO_MEMORY)
+    }
+
+    /// Live memories about one of these, expired ones too.
+    pub(crate) fn subject_count(&self, subjects: &[u32]) -> usize {
+        subjects.iter().filter_map(|subject| self.subject_counts.get(subject)).sum()
     }
 
     /// Every live memory, by number.
@@ -363,6 +383,7 @@ impl Space {
             self.slots.resize_with(count, Slot::default);
             self.links.resize(count, (0, 0));
             self.posted.resize(count, 0);
+            self.subjects.resize(count, NO_MEMORY);
             self.vectors.resize(count);
             self.norms.resize(count, 1.0);
             self.bits.resize(count * self.bit_words(), 0);
@@ -377,6 +398,7 @@ impl Space {
         };
         let slot = self.slot_of(record);
         self.count(&slot);
+        self.note_subject(number, slot.subject);
         if let Some(members) = self.threads.get_mut(slot.thread as usize) {
             members.push(number);
         }
@@ -416,6 +438,7 @@ impl Space {
 
     fn count(&mut self, slot: &Slot) {
         self.live += 1;
+        *self.subject_counts.entry(slot.subject).or_default() += 1;
         self.expiring += usize::from(slot.expires_ms != i64::MAX);
         self.total_length += u64::from(slot.length);
         if slot.author != NO_NAME {
@@ -435,6 +458,8 @@ impl Space {
         let slot = std::mem::take(place);
         self.drop_terms(&slot);
         self.live -= 1;
+        self.subject_counts.entry(slot.subject).and_modify(|count| *count -= 1);
+        self.note_subject(number, NO_MEMORY);
         self.expiring -= usize::from(slot.expires_ms != i64::MAX);
         self.total_length -= u64::from(slot.length);
         self.author_counts.get_mut(slot.author as usize).into_iter().for_each(|count| *count -= 1);

@@ -207,10 +207,12 @@ fn check_filter(store: &Arc<ModelStore>, indexed: &Indexed, filter: Filter) {
     let ids: Vec<MemoryId> = (1..=120).filter_map(MemoryId::new).collect();
     let rows = block_on(spine_store::MemoryReads::memories(&**store, &name(A), ids)).unwrap();
     let live = rows.iter().filter_map(|row| row.live());
-    let expected: Vec<MemoryId> =
-        live.filter(|memory| filter.admits(memory, NOW)).map(|memory| memory.id).collect();
+    let admitted = live.filter(|memory| filter.admits(memory, NOW));
+    let expected: Vec<(MemoryId, UnixMs)> =
+        admitted.map(|memory| (memory.id, memory.about_at())).collect();
     let asked = SearchQuery { filter: filter.clone(), limit: 1000, ..query("falcon") };
-    let mut found: Vec<MemoryId> = indexed.search(A, asked).hits.iter().map(|hit| hit.id).collect();
+    let hits = indexed.search(A, asked).hits;
+    let mut found: Vec<(MemoryId, UnixMs)> = hits.iter().map(|hit| (hit.id, hit.about)).collect();
     found.sort();
     assert_eq!(found, expected, "{filter:?}");
 }

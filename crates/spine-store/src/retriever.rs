@@ -37,6 +37,8 @@ pub struct Hit {
     pub id: MemoryId,
     /// The version that was scored.
     pub version: u32,
+    /// The time that version is about: with it a hit can be weighed before it is read.
+    pub about: UnixMs,
     /// Higher is better; comparable within one answer only.
     pub score: f64,
     /// What the score is the sum of; empty unless asked for.

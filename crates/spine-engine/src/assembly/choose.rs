@@ -94,8 +94,8 @@ fn best_upgrade(menus: &[Menu], choice: &Choice, left: u64) -> Option<(usize, us
 fn planned(menus: &[Menu], budget_tokens: u32) -> Option<Choice> {
     let unit_tokens = (budget_tokens as usize).div_ceil(COLUMNS_MAX).max(1);
     let columns = budget_tokens as usize / unit_tokens + 1;
-    let mut best = vec![Some(0.0_f64); columns];
-    let mut taken_at: Vec<Vec<Option<usize>>> = Vec::with_capacity(menus.len());
+    let mut best = vec![0.0_f64; columns];
+    let mut taken_at: Vec<Taken> = Vec::with_capacity(menus.len());
     for menu in menus {
         let (next, taken) = with_menu(menu, &best, unit_tokens);
         best = next;
@@ -108,25 +108,26 @@ fn units(level: &Level, unit_tokens: usize) -> usize {
     (level.tokens as usize).div_ceil(unit_tokens)
 }
 
+/// For each column the level that is taken, from 1; 0 is none. Small, since there is one for each menu and column.
+type Taken = Vec<u8>;
+
+/// What cannot be reached is worth less than anything, and stays so whatever is added: no test for it in the loop.
+const OUT_OF_REACH: f64 = f64::NEG_INFINITY;
+
 /// One more menu: for each column the best value, and the level it takes.
-fn with_menu(
-    menu: &Menu,
-    best: &[Option<f64>],
-    unit_tokens: usize,
-) -> (Vec<Option<f64>>, Vec<Option<usize>>) {
-    let mut next: Vec<Option<f64>> =
-        if menu.required { vec![None; best.len()] } else { best.to_vec() };
-    let mut taken = vec![None; best.len()];
-    for (index, level) in menu.levels.iter().enumerate() {
-        let units = units(level, unit_tokens);
-        let from = best.iter();
-        let into = next.iter_mut().zip(taken.iter_mut()).skip(units);
-        for (before, (now, taken)) in from.zip(into) {
-            let Some(candidate) = before.map(|before| before + level.value) else { continue };
-            if now.is_none_or(|now| candidate > now) {
-                *now = Some(candidate);
-                *taken = Some(index);
-            }
+fn with_menu(menu: &Menu, best: &[f64], unit_tokens: usize) -> (Vec<f64>, Taken) {
+    let mut next = if menu.required { vec![OUT_OF_REACH; best.len()] } else { best.to_vec() };
+    let mut taken = vec![0; best.len()];
+    for (number, level) in (1..).zip(&menu.levels) {
+        let units = units(level, unit_tokens).min(best.len());
+        let (Some(next), Some(taken)) = (next.get_mut(units..), taken.get_mut(units..)) else {
+            continue;
+        };
+        for ((before, now), taken) in best.iter().zip(next).zip(taken) {
+            let candidate = before + level.value;
+            let better = candidate > *now;
+            *now = if better { candidate } else { *now };
+            *taken = if better { number } else { *taken };
         }
     }
     (next, taken)
@@ -134,16 +135,16 @@ fn with_menu(
 
 fn traced_back(
     menus: &[Menu],
-    best: &[Option<f64>],
-    taken_at: &[Vec<Option<usize>>],
+    best: &[f64],
+    taken_at: &[Taken],
     unit_tokens: usize,
 ) -> Option<Choice> {
     let by_value = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0));
-    let reached = best.iter().enumerate().filter_map(|(column, value)| Some((column, (*value)?)));
+    let reached = best.iter().copied().enumerate().filter(|(_, value)| *value > OUT_OF_REACH);
     let (mut column, _) = reached.max_by(by_value)?;
     let mut choice = Vec::with_capacity(menus.len());
     for (menu, taken) in menus.iter().zip(taken_at).rev() {
-        let taken = *taken.get(column)?;
+        let taken = usize::from(*taken.get(column)?).checked_sub(1);
         let level = taken.and_then(|taken| menu.levels.get(taken));
         column = column.checked_sub(level.map_or(0, |level| units(level, unit_tokens)))?;
         choice.push(taken);

@@ -2,44 +2,52 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use spine_protocol::{Gap, MemoryId, Source};
-use spine_store::{Filter, Kind, Memory, UnixMs};
+use spine_protocol::{Gap, MemoryId, Priority, Source};
+use spine_store::{Filter, Kind, Memory, SearchAnswer, UnixMs};
 
 use super::gather::References;
 use super::offer::Offer;
 use super::pack::gap;
-use super::redundancy::most_useful_together;
+use super::redundancy::Words;
 use super::value::{Usefulness, is_explicit, strength};
-use crate::memories::{Lookup, SearchResult};
+use crate::memories::Lookup;
 
-/// What the search found, and what is newest.
+/// What the search found, not read yet.
 #[derive(Default)]
 pub(super) struct Useful {
-    by_id: HashMap<MemoryId, (Memory, Option<f64>, Usefulness)>,
+    by_id: HashMap<MemoryId, Hint>,
     /// Whether the search gave no answer.
     pub failed: bool,
     /// What the search had to do without.
     pub degraded: Vec<String>,
 }
 
+/// What is known of a memory before it is read.
+#[derive(Clone, Copy)]
+pub(super) struct Hint {
+    pub relevance: f64,
+    about: UnixMs,
+}
+
+impl Hint {
+    /// The most it can score: its priority alone is unknown.
+    pub fn score_max(&self, now: UnixMs) -> f64 {
+        Usefulness::of(self.relevance, now.0 - self.about.0, Priority::Critical).score()
+    }
+}
+
 impl Useful {
     /// The hits of one search; a memory that several found counts by its best.
-    pub fn add_found(&mut self, answer: SearchResult, weight: f64, now: UnixMs) {
-        let best = answer.found.first().map_or(1.0, |found| found.hit.score).max(f64::MIN_POSITIVE);
-        for found in answer.found {
-            let relevance = (found.hit.score / best).clamp(0.0, 1.0) * weight;
-            self.add(found.memory, Some(relevance), now);
+    pub fn add_found(&mut self, answer: SearchAnswer, weight: f64) {
+        let best = answer.hits.first().map_or(1.0, |hit| hit.score).max(f64::MIN_POSITIVE);
+        for hit in answer.hits {
+            let relevance = (hit.score / best).clamp(0.0, 1.0) * weight;
+            let known = self.by_id.get(&hit.id);
+            if known.is_none_or(|known| relevance > known.relevance) {
+                self.by_id.insert(hit.id, Hint { relevance, about: hit.about });
+            }
         }
         self.degraded = answer.degraded;
-    }
-
-    pub fn add(&mut self, memory: Memory, relevance: Option<f64>, now: UnixMs) {
-        let known = self.by_id.get(&memory.id).and_then(|(_, relevance, _)| *relevance);
-        if known.is_none_or(|known| relevance.is_some_and(|relevance| relevance > known)) {
-            let relevance = relevance.or(known);
-            let usefulness = usefulness(&memory, relevance, now);
-            self.by_id.insert(memory.id, (memory, relevance, usefulness));
-        }
     }
 }
 
@@ -64,7 +72,7 @@ impl Gathering {
     }
 
     pub fn offer(&mut self, memory: Memory, source: Source) {
-        let relevance = self.found.by_id.get(&memory.id).and_then(|(_, relevance, _)| *relevance);
+        let relevance = self.relevance(memory.id);
         let usefulness = usefulness(&memory, relevance, self.now);
         let offer = Offer { source, relevance, usefulness, redacted_kinds: Vec::new(), memory };
         self.offers.entry(offer.id()).or_insert(offer);
@@ -98,30 +106,49 @@ impl Gathering {
         }
     }
 
-    /// The most useful of the rest, each for what it adds to those before it.
-    pub fn offer_useful(&mut self, count: usize) {
-        let is_left =
-            |memory: &Memory| !self.offers.contains_key(&memory.id) && !is_reasoning(memory);
-        let mut rest: Vec<&(Memory, Option<f64>, Usefulness)> =
-            self.found.by_id.values().filter(|(memory, _, _)| is_left(memory)).collect();
-        rest.sort_by(|a, b| b.2.score().total_cmp(&a.2.score()).then(b.0.id.cmp(&a.0.id)));
-        let weighed: Vec<(f64, &str)> = rest
-            .iter()
-            .map(|(memory, _, useful)| (useful.score(), memory.body.text.as_str()))
-            .collect();
-        let carried: Vec<&str> =
-            self.offers.values().map(|offer| offer.memory.body.text.as_str()).collect();
-        let picked = most_useful_together(&weighed, &carried, count);
-        let chosen: Vec<(Memory, Option<f64>)> = picked
-            .into_iter()
-            .filter_map(|index| {
-                rest.get(index).map(|(memory, relevance, _)| (memory.clone(), *relevance))
-            })
-            .collect();
-        for (memory, relevance) in chosen {
-            let source = if relevance.is_some() { Source::Relevant } else { Source::Recent };
-            self.offer(memory, source);
+    /// Hits that nobody asked for, in no order.
+    pub fn hints_left(&self) -> impl Iterator<Item = (MemoryId, Hint)> + '_ {
+        let left = self.found.by_id.iter().filter(|(id, _)| !self.offers.contains_key(id));
+        left.map(|(id, hint)| (*id, *hint))
+    }
+
+    /// Whether a memory that nobody asked for may travel.
+    pub fn is_left(&self, memory: &Memory) -> bool {
+        !self.offers.contains_key(&memory.id) && !is_reasoning(memory)
+    }
+
+    /// Its closeness to the task, if the search found it.
+    pub fn relevance(&self, id: MemoryId) -> Option<f64> {
+        self.found.by_id.get(&id).map(|hint| hint.relevance)
+    }
+
+    pub fn usefulness(&self, memory: &Memory) -> Usefulness {
+        usefulness(memory, self.relevance(memory.id), self.now)
+    }
+
+    pub fn now(&self) -> UnixMs {
+        self.now
+    }
+
+    /// The words of what travels already.
+    pub fn carried(&self) -> Vec<Words> {
+        self.offers.values().map(|offer| Words::of(&offer.memory.body.text)).collect()
+    }
+
+    pub fn offer_useful(&mut self, picked: Vec<Memory>) {
+        for memory in picked {
+            let found = self.relevance(memory.id).is_some();
+            self.offer(memory, if found { Source::Relevant } else { Source::Recent });
         }
+    }
+
+    /// Whether the search gave no answer, or not all of it.
+    pub fn search_failed(&self) -> bool {
+        self.found.failed
+    }
+
+    pub fn fail_search(&mut self) {
+        self.found.failed = true;
     }
 
     /// By the strength of their sources, then by usefulness.

@@ -14,6 +14,10 @@ pub const PARENTS_MAX: usize = spine_protocol::limits::PARENTS_MAX;
 pub const NEWEST_MEMORIES_WEIGHED: usize = 100;
 /// What the search is asked for at the least, so that recency and priority have something to choose from.
 pub const HITS_WEIGHED_MIN: usize = 200;
+/// Hits that are read at first, beyond as many as are asked for: most of the time no other could be chosen.
+pub const HITS_READ_AHEAD: usize = 16;
+/// Token counts that are remembered.
+pub const REMEMBERED_COUNTS_MAX: usize = 65_536;
 /// The longest query that is sent to the search.
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// How long a handoff waits for the search; then it goes without, and says so.

@@ -1,6 +1,7 @@
 //! `agent_handoff()`: turns "hand this to the code generator" into the best envelope that fits.
 
 mod choose;
+mod counter;
 mod error;
 mod explain;
 mod gather;
@@ -13,6 +14,8 @@ mod pack;
 mod redundancy;
 mod request;
 mod settings;
+mod shortlist;
+mod useful;
 mod value;
 
 use std::sync::Arc;
@@ -32,16 +35,14 @@ pub use value::{RECENCY_HALF_LIFE_DAYS, Usefulness};
 use crate::Caller;
 use crate::entropy::Entropy;
 use crate::idempotency::request_digest;
-use crate::memories::{ListRequest, Memories, MemoryError, SearchRequest};
-use crate::patience::{Timer, within};
-use gather::{Question, References, questions};
-use gathering::{Gathering, Useful};
+use crate::memories::{ListRequest, Memories, MemoryError};
+use crate::patience::Timer;
+use counter::Counter;
+use gather::References;
+use gathering::Gathering;
 pub(crate) use guard::{forbid_secrets, redact_memory};
 use guard::{guard_envelope, is_guarded, redact};
-use limits::{
-    HITS_WEIGHED_MIN, NEWEST_MEMORIES_WEIGHED, PARENTS_MAX, PINS_MAX, RECENT_MEMORIES_MAX,
-    SEARCH_WAIT_MAX,
-};
+use limits::{PARENTS_MAX, PINS_MAX};
 use pack::{Gathered, gap, pack};
 use settings::Settings;
 
@@ -57,6 +58,7 @@ pub struct Handoffs {
     memories: Memories,
     entropy: Arc<Entropy>,
     timer: Arc<dyn Timer>,
+    counter: Arc<Counter>,
 }
 
 impl Handoffs {
@@ -67,7 +69,7 @@ impl Handoffs {
         entropy: Arc<Entropy>,
         timer: Arc<dyn Timer>,
     ) -> Self {
-        Self { store, memories, entropy, timer }
+        Self { store, memories, entropy, timer, counter: Arc::default() }
     }
 
     /// Gathers, packs to the budget, seals and stores.
@@ -176,9 +178,7 @@ impl Handoffs {
         references.ask_again(parents);
         let filter =
             Filter { subject: Some(subject_filter(body.subject.as_ref())), ..Filter::default() };
-        let found = self.useful(caller, request, questions(body), filter.clone(), now).await;
-        let mut notices: Vec<Gap> = references.cut.iter().map(|cut| gap(cut, "too many")).collect();
-        notices.extend(found.failed.then(|| gap("relevant memories", "search unavailable")));
+        let found = self.found(caller, request, body, filter.clone(), now).await;
         let degraded = found.degraded.clone();
         let mut gathering = Gathering::new(found, now);
         if request.include_pins {
@@ -191,7 +191,11 @@ impl Handoffs {
         {
             gathering.resolve(lookup, &references, &filter);
         }
-        gathering.offer_useful(request.include_recent.min(RECENT_MEMORIES_MAX));
+        self.offer_useful(caller, request, filter, &mut gathering).await;
+        let mut notices: Vec<Gap> = references.cut.iter().map(|cut| gap(cut, "too many")).collect();
+        notices.extend(
+            gathering.search_failed().then(|| gap("relevant memories", "search unavailable")),
+        );
         let (requested, gaps) = (gathering.requested, std::mem::take(&mut gathering.gaps));
         let offers = gathering.into_offers();
         Ok((Gathered { offers, gaps, notices, requested, redactions: Vec::new() }, degraded))
@@ -201,39 +205,6 @@ impl Handoffs {
         let filter = Filter { pinned: Some(true), ..filter };
         let list = ListRequest { filter, limit: PINS_MAX, ..ListRequest::default() };
         Ok(self.memories.list(caller, list).await.map_err(from_memories)?.items)
-    }
-
-    /// What the search finds and what is newest. A search that fails is no reason to fail: the gap is named.
-    async fn useful(
-        &self,
-        caller: &Caller,
-        request: &HandoffRequest,
-        questions: Vec<Question>,
-        filter: Filter,
-        now: UnixMs,
-    ) -> Useful {
-        let mut useful = Useful::default();
-        if request.include_recent == 0 {
-            return useful;
-        }
-        let filter = Filter { thread: request.thread.clone(), ..filter };
-        let limit = (request.include_recent * 2).clamp(HITS_WEIGHED_MIN, RECENT_MEMORIES_MAX);
-        for Question { text, weight, hits_max } in questions {
-            let limit = hits_max.map_or(limit, |max| limit.min(max));
-            let search = SearchRequest { text, filter: filter.clone(), limit, explain: false };
-            match within(&self.timer, SEARCH_WAIT_MAX, self.memories.search(caller, search)).await {
-                Some(Ok(answer)) => useful.add_found(answer, weight, now),
-                Some(Err(_)) | None => useful.failed = true,
-            }
-            if useful.failed {
-                break;
-            }
-        }
-        let list = ListRequest { filter, limit: NEWEST_MEMORIES_WEIGHED, ..ListRequest::default() };
-        if let Ok(newest) = self.memories.list(caller, list).await {
-            newest.items.into_iter().for_each(|memory| useful.add(memory, None, now));
-        }
-        useful
     }
 
     fn sealed(
@@ -249,6 +220,7 @@ impl Handoffs {
             tokenizer: request.tokenizer.clone(),
             format: request.format.clone(),
             salt: &salt,
+            counter: &self.counter,
             reserve_tokens: 0,
         };
         let (packing, explanation) = pack(&unsealed, gathered.clone(), &settings)?;

@@ -2,11 +2,12 @@
 
 use spine_protocol::{
     Body, Detail, Format, MemoryId, PackedMemory, ReadError, Redaction, Salt, SealError, Source,
-    Strategy, TokenizerName, Unknown, count, memory_piece,
+    Strategy, TokenizerName, Unknown, memory_piece,
 };
 use spine_store::{Memory, UnixMs};
 
 use super::choose::{Level, Menu};
+use super::counter::Counter;
 use super::value::{Usefulness, claim, fidelity, is_explicit};
 use crate::text::summary::{SUMMARY_CHARS_MAX, summarise};
 
@@ -73,6 +74,7 @@ pub(super) struct Pricing<'a> {
     pub format: &'a Format,
     pub strategy: &'a Strategy,
     pub salt: &'a dyn Fn(MemoryId) -> Salt,
+    pub counter: &'a Counter,
 }
 
 /// An offer with its levels, from the least to the most detail.
@@ -113,7 +115,7 @@ impl Pricing<'_> {
     fn level(&self, offer: &Offer, detail: Detail) -> Result<PackedMemory, SealError> {
         let mut packed = self.packed(offer, detail)?;
         let piece = memory_piece(self.body, &packed, self.format)?;
-        packed.tokens = count(self.tokenizer, &piece)?;
+        packed.tokens = self.counter.count_memory(self.tokenizer, self.format, &piece)?;
         Ok(packed)
     }
 

@@ -5,8 +5,8 @@
 //! budget. Then the knapsack decides, and what is left over names trimmed memories and shows older history.
 
 use spine_protocol::{
-    Completeness, Detail, Gap, Omitted, PackedMemory, Packing, Part, Redaction, SealError, Trimmed,
-    TrimmedItem, TrimmedTo, Unknown, Unsealed, count, pieces,
+    Completeness, Detail, Gap, Omitted, PackedMemory, Packing, Part, Piece, Redaction, SealError,
+    Trimmed, TrimmedItem, TrimmedTo, Unknown, Unsealed, pieces,
 };
 
 use super::choose::{Choice, Menu, choose, cost, filled, upgraded};
@@ -253,7 +253,7 @@ impl Scales<'_> {
         let mut parts: Vec<PartTokens> = Vec::new();
         for piece in pieces(&self.unsealed.packed(packing.clone()), &packing.format)? {
             let Some(name) = part_name(piece.part) else { continue };
-            let tokens = count(&packing.tokenizer, &piece.text).map_err(SealError::from)?;
+            let tokens = self.tokens(packing, &piece)?;
             match parts.iter_mut().find(|part| part.part == name) {
                 Some(part) => part.tokens += tokens,
                 None => parts.push(PartTokens { part: name, tokens }),
@@ -266,9 +266,12 @@ impl Scales<'_> {
         let body = self.unsealed.packed(Packing { memories: Vec::new(), ..packing.clone() });
         let of_part =
             pieces(&body, &packing.format)?.into_iter().filter(|piece| piece.part == wanted);
-        let counts =
-            of_part.map(|piece| count(&packing.tokenizer, &piece.text).map_err(SealError::from));
-        Ok(counts.sum::<std::result::Result<u32, SealError>>()?)
+        of_part.map(|piece| self.tokens(packing, &piece)).sum()
+    }
+
+    fn tokens(&self, packing: &Packing, piece: &Piece) -> Result<u32> {
+        let counted = self.settings.counter.count(&packing.tokenizer, &piece.text);
+        Ok(counted.map_err(SealError::from)?)
     }
 
     /// The least that must be left out of history, progress and decisions, each by the same share.

@@ -14,34 +14,50 @@ const REPETITION_COSTS: f64 = 1.1;
 const WORDS_MAX: usize = 64;
 
 /// Hashes of a text's words, sorted, each once: two of them are compared in one walk.
-type Words = Vec<u64>;
+pub(super) struct Words(Vec<u64>);
 
-/// Which of the `weighed` texts to take, best first; `carried` ones travel already.
-pub(super) fn most_useful_together(
-    weighed: &[(f64, &str)],
-    carried: &[&str],
-    count: usize,
-) -> Vec<usize> {
-    let words: Vec<Words> = weighed.iter().map(|(_, text)| words_of(text)).collect();
-    let carried: Vec<Words> = carried.iter().map(|text| words_of(text)).collect();
-    let most_like =
-        |words: &Words| carried.iter().map(|other| likeness(words, other)).fold(0.0, f64::max);
-    let candidate = |(index, words): (usize, &Words)| Candidate {
+/// A text that may be taken.
+pub(super) struct Weighed {
+    /// Its usefulness by itself.
+    pub useful: f64,
+    words: Words,
+    /// Its likeness to the most alike of those that travel already.
+    repeated: f64,
+}
+
+impl Weighed {
+    pub fn new(useful: f64, text: &str, carried: &[Words]) -> Self {
+        let words = Words::of(text);
+        let repeated = carried.iter().map(|other| words.likeness(other)).fold(0.0, f64::max);
+        Self { useful, words, repeated }
+    }
+}
+
+/// One of the texts, and what it was worth when it was picked: no later one is worth more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Picked {
+    pub index: usize,
+    pub worth: f64,
+}
+
+/// Which of the `weighed` texts to take, best first; of two that are worth the same the earlier one.
+pub(super) fn most_useful_together(weighed: &[&Weighed], count: usize) -> Vec<Picked> {
+    let candidate = |(index, weighed): (usize, &&Weighed)| Candidate {
         index,
-        useful: weighed.get(index).map_or(0.0, |(useful, _)| *useful),
-        repeated: most_like(words),
+        useful: weighed.useful,
+        repeated: weighed.repeated,
         compared: 0,
     };
-    let mut left: BinaryHeap<Candidate> = words.iter().enumerate().map(candidate).collect();
-    let mut picked: Vec<usize> = Vec::new();
+    let mut left: BinaryHeap<Candidate> = weighed.iter().enumerate().map(candidate).collect();
+    let mut picked: Vec<Picked> = Vec::new();
     while let Some(mut best) = left.pop().filter(|_| picked.len() < count) {
         let unseen = picked.get(best.compared..).unwrap_or_default();
         if unseen.is_empty() {
-            picked.push(best.index);
+            picked.push(Picked { index: best.index, worth: best.worth() });
             continue;
         }
-        let mine = words.get(best.index);
-        let like = |other: &usize| Some(likeness(mine?, words.get(*other)?));
+        let mine = weighed.get(best.index);
+        let like = |other: &Picked| Some(mine?.words.likeness(&weighed.get(other.index)?.words));
         best.repeated = unseen.iter().filter_map(like).fold(best.repeated, f64::max);
         best.compared = picked.len();
         left.push(best);
@@ -86,20 +102,23 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
-fn words_of(text: &str) -> Words {
-    let hasher = BuildHasherDefault::<DefaultHasher>::default();
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut hashes: Words = words.take(WORDS_MAX).map(|word| hasher.hash_one(word)).collect();
-    hashes.sort_unstable();
-    hashes.dedup();
-    hashes
-}
+impl Words {
+    pub fn of(text: &str) -> Self {
+        let hasher = BuildHasherDefault::<DefaultHasher>::default();
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let mut hashes: Vec<u64> =
+            words.take(WORDS_MAX).map(|word| hasher.hash_one(word)).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        Self(hashes)
+    }
 
-/// The share of words that two texts have in common (Jaccard).
-fn likeness(a: &[u64], b: &[u64]) -> f64 {
-    let common = in_common(a, b);
-    let all = a.len() + b.len() - common;
-    if all == 0 { 0.0 } else { common as f64 / all as f64 }
+    /// The share of words that two texts have in common (Jaccard).
+    fn likeness(&self, other: &Self) -> f64 {
+        let common = in_common(&self.0, &other.0);
+        let all = self.0.len() + other.0.len() - common;
+        if all == 0 { 0.0 } else { common as f64 / all as f64 }
+    }
 }
 
 fn in_common(a: &[u64], b: &[u64]) -> usize {
@@ -124,10 +143,10 @@ mod tests {
 
     /// Every candidate compared with every pick, as the rule says it.
     fn eager(weighed: &[(f64, &str)], count: usize) -> Vec<usize> {
-        let words: Vec<Words> = weighed.iter().map(|(_, text)| words_of(text)).collect();
+        let words: Vec<Words> = weighed.iter().map(|(_, text)| Words::of(text)).collect();
         let mut picked: Vec<usize> = Vec::new();
         let worth = |index: usize, picked: &[usize]| {
-            let like = picked.iter().map(|p| likeness(&words[index], &words[*p]));
+            let like = picked.iter().map(|p| words[index].likeness(&words[*p]));
             weighed[index].0 - REPETITION_COSTS * like.fold(0.0, f64::max).powi(2)
         };
         while picked.len() < count.min(weighed.len()) {
@@ -138,6 +157,16 @@ mod tests {
             picked.push(left.max_by(by_worth).unwrap());
         }
         picked
+    }
+
+    /// The picks among these texts, where those that are carried travel already.
+    fn lazy(weighed: &[(f64, &str)], carried: &[&str], count: usize) -> Vec<usize> {
+        let carried: Vec<Words> = carried.iter().map(|text| Words::of(text)).collect();
+        let weighed: Vec<Weighed> =
+            weighed.iter().map(|(useful, text)| Weighed::new(*useful, text, &carried)).collect();
+        let picked = most_useful_together(&weighed.iter().collect::<Vec<_>>(), count);
+        assert!(picked.is_sorted_by(|one, next| one.worth >= next.worth), "{picked:?}");
+        picked.iter().map(|picked| picked.index).collect()
     }
 
     #[test]
@@ -151,7 +180,7 @@ mod tests {
                 (0..rng.usize(0..40)).map(|_| (f64::from(rng.u8(..9)) / 8.0, words(rng))).collect();
             let weighed: Vec<(f64, &str)> = texts.iter().map(|(w, t)| (*w, t.as_str())).collect();
             let count = rng.usize(0..30);
-            let picked = most_useful_together(&weighed, &[], count);
+            let picked = lazy(&weighed, &[], count);
             assert_eq!(picked, eager(&weighed, count), "seed {seed}");
         }
     }
@@ -165,11 +194,8 @@ mod tests {
             (0.70, "Backups of Birch are taken hourly."),
             (0.69, "Keys of Birch rotate weekly."),
         ];
-        assert_eq!(most_useful_together(&weighed, &[], 3), [0, 3, 4]);
-        assert_eq!(
-            most_useful_together(&weighed, &["Backups of Birch are taken hourly."], 2),
-            [0, 4]
-        );
-        assert_eq!(most_useful_together(&weighed, &[], 9).len(), 5);
+        assert_eq!(lazy(&weighed, &[], 3), [0, 3, 4]);
+        assert_eq!(lazy(&weighed, &["Backups of Birch are taken hourly."], 2), [0, 4]);
+        assert_eq!(lazy(&weighed, &[], 9).len(), 5);
     }
 }

@@ -2,6 +2,7 @@
 
 use spine_protocol::{Body, Format, MemoryId, Packing, Salt, Strategy, TokenizerName};
 
+use super::counter::Counter;
 use super::offer::Pricing;
 
 /// What the sender chose, and where salts come from.
@@ -10,6 +11,7 @@ pub(super) struct Settings<'a> {
     pub tokenizer: TokenizerName,
     pub format: Format,
     pub salt: &'a dyn Fn(MemoryId) -> Salt,
+    pub counter: &'a Counter,
     /// Kept free: the last entry of a JSON list has no comma behind it, which may cost a token more.
     pub reserve_tokens: u32,
 }
@@ -32,6 +34,7 @@ impl Settings<'_> {
             format: &self.format,
             strategy: &self.strategy,
             salt: self.salt,
+            counter: self.counter,
         }
     }
 }

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use spine_protocol::MemoryId;
 use spine_store::limits::SEARCH_HITS_MAX;
-use spine_store::{Gone, GoneReason, Hit, ListQuery, Memory, MemoryRow, Page, SearchQuery, UnixMs};
+use spine_store::{
+    Filter, Gone, GoneReason, Hit, ListQuery, Memory, MemoryRow, Page, SearchAnswer, SearchQuery,
+    UnixMs,
+};
 
 use super::Memories;
 use super::error::{MemoryError, MissingReason};
@@ -47,6 +50,9 @@ impl Memories {
     /// What each id leads to, in the order asked: a memory, or a known gap.
     pub async fn get_many(&self, caller: &Caller, ids: Vec<MemoryId>) -> Result<Vec<Lookup>> {
         within("ids", ids.len(), GET_MEMORIES_MAX, "ids")?;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
         let now = self.store.now();
         let rows = self.store.memories(&caller.workspace, ids.clone()).await?;
         let rows: HashMap<MemoryId, MemoryRow> =
@@ -68,19 +74,39 @@ impl Memories {
 
     /// The best matches. What was stored before the call is found by it (R12).
     pub async fn search(&self, caller: &Caller, request: SearchRequest) -> Result<SearchResult> {
+        let (now, filter) = (self.store.now(), request.filter.clone());
+        let answer = self.hits(caller, request, now).await?;
+        let ids = answer.hits.iter().map(|hit| hit.id).collect();
+        let admitted = self.admitted(caller, ids, &filter, now).await?;
+        let by_id = admitted.into_iter().map(|memory| (memory.id, memory)).collect();
+        Ok(SearchResult { found: with_hits(answer.hits, by_id), degraded: answer.degraded })
+    }
+
+    /// The best matches, none of them read.
+    pub(crate) async fn hits(
+        &self,
+        caller: &Caller,
+        request: SearchRequest,
+        now: UnixMs,
+    ) -> Result<SearchAnswer> {
         within("query", request.text.len(), QUERY_BYTES_MAX, "bytes")?;
         within("limit", request.limit, SEARCH_HITS_MAX, "hits")?;
-        let (now, filter) = (self.store.now(), request.filter.clone());
-        let SearchRequest { text, filter: narrow, limit, explain } = request;
-        let query = SearchQuery { text, filter: narrow, now, limit, explain };
-        let answer = self.retriever.search(&caller.workspace, query).await?;
-        let ids = answer.hits.iter().map(|hit| hit.id).collect();
+        let SearchRequest { text, filter, limit, explain } = request;
+        let query = SearchQuery { text, filter, now, limit, explain };
+        Ok(self.retriever.search(&caller.workspace, query).await?)
+    }
+
+    /// Reads what was found. A memory may have changed since it was scored: what no longer passes is not shown.
+    pub(crate) async fn admitted(
+        &self,
+        caller: &Caller,
+        ids: Vec<MemoryId>,
+        filter: &Filter,
+        now: UnixMs,
+    ) -> Result<Vec<Memory>> {
         let rows = self.store.memories(&caller.workspace, ids).await?;
-        // A memory may have changed since it was scored: what no longer passes is not shown.
         let memories = rows.into_iter().filter_map(into_live);
-        let admitted = memories.filter(|memory| filter.admits(memory, now));
-        let found = with_hits(answer.hits, admitted.map(|memory| (memory.id, memory)).collect());
-        Ok(SearchResult { found, degraded: answer.degraded })
+        Ok(memories.filter(|memory| filter.admits(memory, now)).collect())
     }
 }
 

@@ -94,5 +94,6 @@ fn score(memory: &Memory, wanted: &BTreeSet<String>, explain: bool) -> Option<Hi
     let score = shared as f64 / wanted.len().max(1) as f64;
     let part = ScorePart { name: "words", value: shared as f64, adds: score };
     let parts = if explain { vec![part] } else { Vec::new() };
-    (shared > 0).then_some(Hit { id: memory.id, version: memory.version, score, parts })
+    let (id, version, about) = (memory.id, memory.version, memory.about_at());
+    (shared > 0).then_some(Hit { id, version, about, score, parts })
 }
