@@ -2,10 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-/// How long it waits for a hoped-for number: a few times what a sync takes.
-const GATHERING_MAX: Duration = Duration::from_millis(1);
 
 /// What one item takes of the limits.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,15 +28,13 @@ pub(crate) struct Queue<T> {
 struct State<T> {
     items: VecDeque<(T, Weight)>,
     waiting: Weight,
-    /// So many commands wake the one who serves: to wake it for each would cost both sides a switch.
-    wakes_at: usize,
     closed: bool,
 }
 
 impl<T> Queue<T> {
     pub(crate) fn new(max: Weight) -> Self {
         let (items, waiting) = (VecDeque::new(), Weight::default());
-        let state = Mutex::new(State { items, waiting, wakes_at: 0, closed: false });
+        let state = Mutex::new(State { items, waiting, closed: false });
         Self { state, arrived: Condvar::new(), max }
     }
 
@@ -58,18 +52,16 @@ impl<T> Queue<T> {
         }
         state.waiting = Weight { commands, bytes };
         state.items.push_back((item, weight));
-        let enough = commands >= state.wakes_at;
         drop(state);
-        if enough {
-            self.arrived.notify_one();
-        }
+        self.arrived.notify_one();
         Ok(())
     }
 
-    /// Waits for items and takes as many as fit, at least one; nothing when the queue is closed and empty. Where more
-    /// than one are hoped for, it waits a little for them too.
-    pub(crate) fn take(&self, commands_hoped: usize, commands_max: usize) -> Vec<T> {
-        let mut state = self.gathered(commands_hoped);
+    /// Waits for items and takes as many as fit, at least one; nothing when the queue is closed and empty.
+    pub(crate) fn take(&self, commands_max: usize) -> Vec<T> {
+        let waiting = |state: &mut State<T>| state.items.is_empty() && !state.closed;
+        let locked = self.arrived.wait_while(self.lock(), waiting);
+        let mut state = locked.unwrap_or_else(PoisonError::into_inner);
         let (mut taken, mut commands) = (Vec::new(), 0);
         while let Some((_, next)) = state.items.front() {
             commands += next.commands;
@@ -79,18 +71,6 @@ impl<T> Queue<T> {
             taken.extend(state.pop());
         }
         taken
-    }
-
-    fn gathered(&self, commands_hoped: usize) -> MutexGuard<'_, State<T>> {
-        let mut state = self.lock();
-        state.wakes_at = 0;
-        let nothing = |state: &mut State<T>| state.items.is_empty() && !state.closed;
-        let locked = self.arrived.wait_while(state, nothing);
-        state = locked.unwrap_or_else(PoisonError::into_inner);
-        state.wakes_at = commands_hoped;
-        let few = |state: &mut State<T>| state.waiting.commands < commands_hoped && !state.closed;
-        let locked = self.arrived.wait_timeout_while(state, GATHERING_MAX, few);
-        locked.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Lets nothing more in. What waits is still served.
@@ -132,19 +112,9 @@ mod tests {
         assert_eq!(queue.push('a', ONE), Ok(()));
         assert_eq!(queue.push('b', ONE), Ok(()));
         assert_eq!(queue.push('c', ONE), Err(Refused::Full));
-        assert_eq!(queue.take(0, 1), ['a']);
+        assert_eq!(queue.take(1), ['a']);
         assert_eq!(queue.push('c', ONE), Ok(()));
-        assert_eq!(queue.take(0, 10), ['b', 'c']);
-    }
-
-    #[test]
-    fn hoped_for_items_are_waited_for_but_not_long() {
-        let queue = Queue::new(Weight { commands: 9, bytes: 1000 });
-        queue.push('a', ONE).unwrap();
-        assert_eq!(queue.take(2, 10), ['a']);
-        queue.push('b', ONE).unwrap();
-        queue.push('c', ONE).unwrap();
-        assert_eq!(queue.take(2, 1), ['b']);
+        assert_eq!(queue.take(10), ['b', 'c']);
     }
 
     #[test]
@@ -160,7 +130,7 @@ mod tests {
         queue.push('a', ONE).unwrap();
         queue.close();
         assert_eq!(queue.push('b', ONE), Err(Refused::Closed));
-        assert_eq!(queue.take(0, 10), ['a']);
-        assert_eq!(queue.take(0, 10), [] as [char; 0]);
+        assert_eq!(queue.take(10), ['a']);
+        assert_eq!(queue.take(10), [] as [char; 0]);
     }
 }

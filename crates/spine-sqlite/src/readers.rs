@@ -82,7 +82,7 @@ impl Readers {
 
 fn serve(queue: &Queue<Job>, connection: &Connection) {
     loop {
-        let jobs = queue.take(0, 1);
+        let jobs = queue.take(1);
         if jobs.is_empty() {
             return;
         }

@@ -106,14 +106,11 @@ impl Drop for AbandonOnExit<'_> {
 
 fn serve(queue: &Queue<Job>, mut committer: Committer, commands_max: usize) {
     let _abandon = AbandonOnExit(queue);
-    let mut commands_before = 0;
     loop {
-        // Those who were just answered are likely to come again: the group that waits for them is as large as the last.
-        let jobs = queue.take(commands_before, commands_max);
+        let jobs = queue.take(commands_max);
         if jobs.is_empty() {
             return;
         }
-        commands_before = jobs.iter().map(|job| job.commands.len()).sum();
         committer.commit(jobs);
     }
 }
