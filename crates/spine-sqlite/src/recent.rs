@@ -159,7 +159,7 @@ impl Kinds {
     /// of one with an order key may change, and is left to the file.
     fn put_delivery(&mut self, workspace: &WorkspaceName, mut delivery: Delivery, change: Change) {
         let is_new = delivery.change == Change::ZERO;
-        let before = self.deliveries.get(workspace, delivery.id).map(|before| before.sequence);
+        let before = self.deliveries.seen(workspace, delivery.id).map(|before| before.sequence);
         let sequence = if is_new { Some(change) } else { before };
         let sequence = sequence.filter(|_| delivery.order_key.is_none());
         let Some(sequence) = sequence else {
@@ -189,7 +189,11 @@ impl<K: Hash + Eq, V: Clone> Rows<K, V> {
     }
 
     fn get(&mut self, workspace: &WorkspaceName, key: K) -> Option<V> {
-        self.rows.get(&(workspace.clone(), key)).map(|(row, _)| row.clone())
+        self.seen(workspace, key).cloned()
+    }
+
+    fn seen(&mut self, workspace: &WorkspaceName, key: K) -> Option<&V> {
+        self.rows.get(&(workspace.clone(), key)).map(|(row, _)| row)
     }
 
     fn put(&mut self, workspace: &WorkspaceName, key: K, row: V, bytes: usize) {

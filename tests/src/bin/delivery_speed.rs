@@ -8,7 +8,7 @@ use std::time::Duration;
 use memory_spine as _;
 use spine_tests::{Engine, cycles};
 
-const ENVELOPES: usize = 20_000;
+const ENVELOPES: usize = 40_000;
 const SECONDS_MAX: u64 = 5;
 
 fn main() {

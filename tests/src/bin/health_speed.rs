@@ -9,14 +9,14 @@ use std::time::Duration;
 use spine_engine::Entropy;
 use spine_engine::health::{Health, Thresholds};
 use spine_tests::Engine;
-use spine_tests::cycles::{self, Envelopes};
+use spine_tests::cycles::{self, Envelopes, Speed};
 // The allocator of the real program.
 use memory_spine as _;
 
-const ROUNDS_DEFAULT: usize = 8;
+const ROUNDS_DEFAULT: usize = 12;
 const OUTSTANDING_DEFAULT: usize = 100;
 const ENVELOPES: usize = 40_000;
-const SECONDS: u64 = 4;
+const SECONDS_MAX: u64 = 6;
 /// As often as the server looks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -31,37 +31,44 @@ fn main() {
 
 async fn compare(rounds: usize, outstanding: usize) {
     let envelopes = cycles::envelopes(ENVELOPES).await;
-    let rate = |looked_after: bool| rate(outstanding, envelopes.clone(), looked_after);
-    let mut ratios = Vec::with_capacity(rounds);
-    println!("round   without   with   with / without");
+    let speed = |looked_after: bool| speed(outstanding, envelopes.clone(), looked_after);
+    let (mut rates, mut processor) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
+    println!("round   without   with   with / without   processor without / with");
     for round in 0..rounds {
         // Who is first changes, too.
         let (with, without) = if round % 2 == 0 {
-            let without = rate(false).await;
-            (rate(true).await, without)
+            let without = speed(false).await;
+            (speed(true).await, without)
         } else {
-            (rate(true).await, rate(false).await)
+            (speed(true).await, speed(false).await)
         };
-        println!("{round:>5} {without:>9.0} {with:>6.0} {:>16.3}", with / without);
-        ratios.push(with / without);
+        let (rate, cpu) = (with.rate / without.rate, without.cpu_us_a_cycle / with.cpu_us_a_cycle);
+        rates.push(rate);
+        processor.push(cpu);
+        println!("{round:>5} {:>9.0} {:>6.0} {rate:>16.3} {cpu:>26.3}", without.rate, with.rate);
     }
-    ratios.sort_by(f64::total_cmp);
-    let median = ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN);
-    println!(
-        "median ratio {median:.3}: looking after health costs {:.1} %",
-        (1.0 - median) * 100.0
-    );
+    say("cycles a second", rates);
+    say("processor a cycle", processor);
 }
 
-async fn rate(outstanding: usize, envelopes: Envelopes, looked_after: bool) -> f64 {
+fn say(what: &str, mut ratios: Vec<f64>) {
+    ratios.sort_by(f64::total_cmp);
+    let at = |place: usize| ratios.get(place).copied().unwrap_or(f64::NAN);
+    let (low, median, high) =
+        (at(ratios.len() / 4), at(ratios.len() / 2), at(ratios.len() * 3 / 4));
+    let cost = (1.0 - median) * 100.0;
+    println!("{what}: median {median:.3} (quarters {low:.3} to {high:.3}), a cost of {cost:.1} %");
+}
+
+async fn speed(outstanding: usize, envelopes: Envelopes, looked_after: bool) -> Speed {
     let engine = Engine::on_sqlite();
     let looking = looked_after.then(|| tokio::spawn(look(health(&engine))));
-    let time = Duration::from_secs(SECONDS);
-    let speed = cycles::measured(&engine, outstanding, envelopes, time).await;
+    let time_max = Duration::from_secs(SECONDS_MAX);
+    let speed = cycles::measured(&engine, outstanding, envelopes, time_max).await;
     if let Some(looking) = looking {
         looking.abort();
     }
-    speed.rate
+    speed
 }
 
 fn health(engine: &Engine) -> Health {
