@@ -37,7 +37,7 @@ impl Stage {
             Self::Handover => ("delivery.accepted", "handover_ms"),
             Self::Work => ("delivery.done", "work_ms"),
         };
-        let ms = event.data.get(field).filter(|_| event.kind == kind);
+        let ms = (event.kind == kind).then(|| event.data.get(field)).flatten();
         ms.and_then(|ms| ms.as_u64()).map(|ms| ms as f64 / 1000.0)
     }
 }
