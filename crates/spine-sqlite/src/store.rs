@@ -51,8 +51,7 @@ impl SqliteStore {
         let identity = identity::raise_incarnation(&mut connection).map_err(read_error)?;
         sync_folder_of(&path)?;
         let recent = Arc::new(Recent::new());
-        let moving = open_reader(&path, &options)?;
-        let writer = Writer::start(connection, moving, &options, Arc::clone(&recent))?;
+        let writer = Writer::start(connection, &options, Arc::clone(&recent))?;
         let readers = Readers::start(&path, &options)?;
         Ok(Self { path, options, clock, identity, recent, readers, writer, _lock: lock })
     }

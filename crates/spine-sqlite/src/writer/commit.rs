@@ -9,7 +9,6 @@ use rusqlite::hooks::Wal;
 use spine_store::{ErrorKind, Outcome, Put, StoreError};
 
 use super::Job;
-use super::checkpoint::{Mover, checkpoint};
 use super::counters::Counters;
 use super::step::{self, BrokenOff, Undo};
 use crate::error::write_error;
@@ -31,7 +30,6 @@ pub(super) struct Committer {
     log_pages: Arc<AtomicI32>,
     checkpoint_pages: i32,
     checkpointed_at_pages: i32,
-    mover: Mover,
     recent: Arc<Recent>,
     /// A purge was committed, but its text may still stand in the log: when to empty it.
     empty_log_at: Option<Instant>,
@@ -40,7 +38,6 @@ pub(super) struct Committer {
 impl Committer {
     pub(super) fn new(
         mut connection: Connection,
-        mover: Mover,
         options: &Options,
         accepting: Arc<AtomicBool>,
         measured: Arc<Measured>,
@@ -60,7 +57,6 @@ impl Committer {
             log_pages,
             checkpoint_pages: i32::try_from(options.checkpoint_pages).unwrap_or(i32::MAX),
             checkpointed_at_pages: 0,
-            mover,
             recent,
             empty_log_at: None,
         })
@@ -69,7 +65,6 @@ impl Committer {
     pub(super) fn commit(&mut self, jobs: Vec<Job>) {
         let began = Instant::now();
         let result = self.refuse_after_failure().and_then(|()| self.write(&jobs));
-        let result = result.and_then(|outcomes| self.doubt_after_failure().map(|()| outcomes));
         let commands = jobs.iter().map(|job| job.commands.len()).sum();
         self.measured.note(began, commands, result.is_ok());
         if result.is_ok() {
@@ -100,15 +95,6 @@ impl Committer {
         }
         let detail = "writes are refused after an earlier failure, until the store is opened again";
         Err(StoreError::new(ErrorKind::Unavailable, detail))
-    }
-
-    /// The log could not be synced for the mover meanwhile: then a sync that succeeded proves nothing.
-    fn doubt_after_failure(&self) -> Result<(), StoreError> {
-        if self.accepting.load(Ordering::SeqCst) {
-            return Ok(());
-        }
-        let detail = "the log failed while it was moved into the file";
-        Err(StoreError::new(ErrorKind::OutcomeUnknown, detail))
     }
 
     fn write(&mut self, jobs: &[Job]) -> Result<Vec<Vec<Outcome>>, StoreError> {
@@ -184,7 +170,7 @@ impl Committer {
         if pages < self.checkpointed_at_pages {
             self.checkpointed_at_pages = 0;
         }
-        if pages - self.checkpointed_at_pages >= self.checkpoint_pages && self.mover.ask() {
+        if pages - self.checkpointed_at_pages >= self.checkpoint_pages {
             self.checkpoint("PASSIVE");
             self.checkpointed_at_pages = pages;
         }
@@ -192,8 +178,13 @@ impl Committer {
 
     /// Moves pages from the log into the file; whether it could move all of them.
     fn checkpoint(&self, mode: &str) -> bool {
-        self.mover.wait_until_still();
-        checkpoint(&self.connection, mode, &self.accepting)
+        let sql = format!("PRAGMA wal_checkpoint({mode})");
+        let blocked = self.connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
+        let failed = blocked.as_ref().err().map(|error| write_error(error).kind());
+        if matches!(failed, Some(ErrorKind::OutcomeUnknown | ErrorKind::Corrupt)) {
+            self.accepting.store(false, Ordering::SeqCst);
+        }
+        blocked.is_ok_and(|blocked| blocked == 0)
     }
 }
 

@@ -1,6 +1,5 @@
 //! The one writer. It commits in groups: whatever waits is one transaction with one fsync.
 
-mod checkpoint;
 mod commit;
 mod counters;
 pub(crate) mod deliveries;
@@ -23,7 +22,6 @@ use crate::options::Options;
 use crate::queue::{Queue, Refused, Weight};
 use crate::recent::Recent;
 use crate::reply::{self, Answerer};
-use checkpoint::Mover;
 use commit::Committer;
 
 /// The commands of one call, and whom to answer.
@@ -40,10 +38,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Both connections are to the same file: one writes, the other moves what was written.
     pub(crate) fn start(
         connection: Connection,
-        moving: Connection,
         options: &Options,
         recent: Arc<Recent>,
     ) -> Result<Self, StoreError> {
@@ -51,9 +47,8 @@ impl Writer {
         let queue = Arc::new(Queue::new(max));
         let accepting = Arc::new(AtomicBool::new(true));
         let measured = Arc::new(Measured::new());
-        let mover = Mover::start(moving, Arc::clone(&accepting))?;
         let (accepts, measures) = (Arc::clone(&accepting), Arc::clone(&measured));
-        let committer = Committer::new(connection, mover, options, accepts, measures, recent);
+        let committer = Committer::new(connection, options, accepts, measures, recent);
         let committer = committer.map_err(read_error)?;
         let (served, commands_max) = (Arc::clone(&queue), options.commit_commands_max);
         let builder = thread::Builder::new().name("store-writer".to_owned());
