@@ -26,7 +26,7 @@ const COUNTED: [&str; 10] = [
     "envelope.made",
 ];
 
-/// Whether an event is counted at all. Of a handoff that goes well, each third one is not.
+/// Whether an event is counted at all. Of a handoff that goes well, one in five is not.
 pub(super) fn is_counted(event: &Event) -> bool {
     COUNTED.contains(&event.kind.as_str())
 }
