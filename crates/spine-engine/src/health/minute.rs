@@ -12,25 +12,6 @@ const HOPS_MAX: u64 = 1_000;
 /// Classes of token utilisation.
 pub const UTILISATION_CLASSES: usize = 10;
 
-/// The events that [`Minute::note`] counts.
-const COUNTED: [&str; 10] = [
-    "delivery.sent",
-    "delivery.accepted",
-    "delivery.done",
-    "delivery.nacked",
-    "delivery.not_taken",
-    "delivery.lease_expired",
-    "delivery.rejected",
-    "delivery.cancelled",
-    "delivery.parked",
-    "envelope.made",
-];
-
-/// Whether an event is counted at all. Of a handoff that goes well, one in five is not.
-pub(super) fn is_counted(event: &Event) -> bool {
-    COUNTED.contains(&event.kind.as_str())
-}
-
 /// How many of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {

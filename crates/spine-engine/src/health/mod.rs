@@ -27,7 +27,6 @@ use spine_store::{
 pub use alert::{Acknowledged, Alert, Owed, Sent, Silenced, Turn};
 pub use alerts::{AlertChange, AlertKind, Opening, Watch};
 pub use figures::{Figures, MINUTE_MS, Minutes, Window};
-use minute::is_counted;
 pub use minute::{Counts, Minute, UTILISATION_CLASSES};
 pub use report::{QueueTotal, Report, TargetReport};
 pub use sketch::Sketch;
@@ -391,17 +390,13 @@ impl Room {
     fn note(&mut self, event: &Event) {
         if self.read.is_none_or(|read| event.change > read) {
             self.count(event);
-            if is_counted(event) {
-                self.totals.note(event);
-            }
+            self.totals.note(event);
             self.read = Some(event.change);
         }
     }
 
     fn count(&mut self, event: &Event) {
-        if is_counted(event) {
-            self.figures.note(event);
-        }
+        self.figures.note(event);
         self.since = Some(self.since.map_or(event.at, |since| since.min(event.at)));
         self.first = Some(self.first.map_or(event.change, |first| first.min(event.change)));
     }
