@@ -1,6 +1,6 @@
 //! Connections, and what is set on each.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
@@ -17,14 +17,22 @@ const APPLICATION_ID: i32 = 0x4D53_504E;
 const HEADER: &[u8; 16] = b"SQLite format 3\0";
 const CACHED_STATEMENTS: usize = 128;
 
-/// The one connection that writes. The file is created if there is none.
-pub(crate) fn open_writer(path: &Path, options: &Options) -> Result<Connection, StoreError> {
+/// The database file, beside SQLite's own handles of it; created if there is none. Closing it gives up SQLite's locks on
+/// it: it is to be kept until every connection is closed.
+pub(crate) fn open_file(path: &Path) -> Result<File, StoreError> {
     check_header(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = File::options().create(true).truncate(false).read(true).write(true).open(path);
+    // What a process that was killed had moved from the log, but not synced.
+    let synced = opened.and_then(|file| file.sync_data().map(|()| file));
+    synced.map_err(|error| file_error("open the database", &error))
+}
+
+/// The one connection that writes.
+pub(crate) fn open_writer(path: &Path, options: &Options) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open(path, flags, options).map_err(read_error)?;
     check_application(&connection)?;
+    write_to_a_log(&connection)?;
     set_up_writer(&connection, options).map_err(read_error)?;
     Ok(connection)
 }
@@ -35,7 +43,13 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, 
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open(path, flags, options).map_err(read_error)?;
     connection.pragma_update(None, "query_only", true).map_err(read_error)?;
+    keep_log_at_close(&connection).map_err(read_error)?;
     Ok(connection)
+}
+
+/// SQLite's last connection moves the log into the file and removes it: only the writer may.
+pub(crate) fn keep_log_at_close(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop)
 }
 
 fn open(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Connection> {
@@ -53,8 +67,18 @@ pub(crate) fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
+/// SQLite may stay in the mode it was in, and say so in its answer or only behind it.
+fn write_to_a_log(connection: &Connection) -> Result<(), StoreError> {
+    let mut setting = connection.prepare("PRAGMA journal_mode = WAL").map_err(read_error)?;
+    let modes = setting.query_map([], |row| row.get::<_, String>(0)).map_err(read_error)?;
+    let modes = modes.collect::<rusqlite::Result<Vec<_>>>().map_err(read_error)?;
+    if modes == ["wal"] {
+        return Ok(());
+    }
+    Err(StoreError::new(ErrorKind::Unavailable, format!("the journal mode is {modes:?}")))
+}
+
 fn set_up_writer(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match options.durability {
         Durability::Full => "FULL",
         Durability::Normal => "NORMAL",
@@ -72,7 +96,7 @@ fn set_up_writer(connection: &Connection, options: &Options) -> rusqlite::Result
 
 /// A damaged or cut file is reported before SQLite could take it for an empty one.
 fn check_header(path: &Path) -> Result<(), StoreError> {
-    let header = match fs::File::open(path) {
+    let header = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         opened => read_header(opened.map_err(|error| file_error("open the database", &error))?)?,
     };
@@ -85,7 +109,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
     Err(StoreError::new(ErrorKind::Corrupt, format!("{} has no SQLite header", path.display())))
 }
 
-fn read_header(file: fs::File) -> Result<Vec<u8>, StoreError> {
+fn read_header(file: File) -> Result<Vec<u8>, StoreError> {
     let mut header = Vec::new();
     let read = file.take(HEADER.len() as u64).read_to_end(&mut header);
     read.map(|_| header).map_err(|error| file_error("read the database", &error))

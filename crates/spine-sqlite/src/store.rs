@@ -1,5 +1,6 @@
 //! The store itself: it opens the file and hands work to the writer and the readers.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,13 +11,13 @@ use spine_store::{
 use tracing::{Instrument, info_span};
 
 use crate::check::{self, CheckDepth};
-use crate::connection::{open_reader, open_writer};
+use crate::connection::{open_file, open_reader, open_writer};
 use crate::error::{file_error, read_error};
 use crate::file_lock::FileLock;
 use crate::options::Options;
 use crate::readers::Readers;
 use crate::recent::Recent;
-use crate::writer::Writer;
+use crate::writer::{Log, Writer};
 use crate::{backup, identity, migrations};
 
 /// A store in one SQLite file. Dropping it finishes what waits and closes the file.
@@ -29,6 +30,7 @@ pub struct SqliteStore {
     // In the order in which they are to be dropped: the lock last.
     pub(crate) readers: Readers,
     writer: Writer,
+    _file: Arc<File>,
     _lock: FileLock,
 }
 
@@ -46,14 +48,26 @@ impl SqliteStore {
     ) -> Result<Self, StoreError> {
         let path = resolve(path)?;
         let lock = FileLock::take(&path)?;
+        let file = Arc::new(open_file(&path)?);
         let mut connection = open_writer(&path, &options)?;
         migrations::run(&mut connection)?;
         let identity = identity::raise_incarnation(&mut connection).map_err(read_error)?;
         sync_folder_of(&path)?;
         let recent = Arc::new(Recent::new());
-        let writer = Writer::start(connection, &options, Arc::clone(&recent))?;
+        let log = Log::open(&path, &options, Arc::clone(&file))?;
+        let writer = Writer::start(connection, log, &options, Arc::clone(&recent))?;
         let readers = Readers::start(&path, &options)?;
-        Ok(Self { path, options, clock, identity, recent, readers, writer, _lock: lock })
+        Ok(Self {
+            path,
+            options,
+            clock,
+            identity,
+            recent,
+            readers,
+            writer,
+            _file: file,
+            _lock: lock,
+        })
     }
 
     /// Whether writes are taken. They are not after an I/O error, until the store is opened again.
@@ -82,7 +96,7 @@ impl SqliteStore {
 /// overlooks a failure of that.
 fn sync_folder_of(path: &Path) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(path);
-    let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|error| file_error("sync the folder", &error))
 }
 

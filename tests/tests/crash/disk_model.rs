@@ -57,29 +57,34 @@ enum NameChange {
 /// What was asked for and may be on the disk or not.
 struct Pending<T> {
     changes: Vec<T>,
-    /// How many of them the sync under way is about.
-    syncing: Option<usize>,
+    /// How many came before these and are settled.
+    settled: usize,
+    /// The syncs under way, by thread: how many changes had been asked for when each began.
+    syncing: BTreeMap<String, usize>,
 }
 
 impl<T> Default for Pending<T> {
     fn default() -> Self {
-        Self { changes: Vec::new(), syncing: None }
+        Self { changes: Vec::new(), settled: 0, syncing: BTreeMap::new() }
     }
 }
 
 impl<T> Pending<T> {
-    fn begin_sync(&mut self) {
-        assert_eq!(self.syncing, None, "two syncs of one file at once are not modelled");
-        self.syncing = Some(self.changes.len());
+    fn begin_sync(&mut self, thread: &str) {
+        let before = self.syncing.insert(thread.to_owned(), self.settled + self.changes.len());
+        assert_eq!(before, None, "a thread waits for one sync at a time");
     }
 
-    fn fail_sync(&mut self) {
-        self.syncing = None;
+    fn fail_sync(&mut self, thread: &str) {
+        self.syncing.remove(thread).unwrap();
     }
 
-    /// What the sync was about.
-    fn end_sync(&mut self) -> Vec<T> {
-        self.changes.drain(..self.syncing.take().unwrap()).collect()
+    /// What the sync was about, but for what another one was about as well and settled.
+    fn end_sync(&mut self, thread: &str) -> Vec<T> {
+        let asked = self.syncing.remove(thread).unwrap();
+        let settled: Vec<T> = self.changes.drain(..asked.saturating_sub(self.settled)).collect();
+        self.settled += settled.len();
+        settled
     }
 }
 
@@ -97,13 +102,17 @@ impl Disk {
                 self.change(file, Change::Write { offset: *offset, bytes: bytes.clone() });
             }
             Operation::Truncated { file, len } => self.change(file, Change::Truncate { len: *len }),
-            Operation::SyncBegan { file } if file.is_empty() => self.name_changes.begin_sync(),
-            Operation::SyncEnded { file } if file.is_empty() => self.end_name_sync(),
-            Operation::SyncBegan { file } => self.file(file).changes.begin_sync(),
-            Operation::SyncEnded { file } => self.file(file).end_sync(),
+            Operation::SyncBegan { file, thread } if file.is_empty() => {
+                self.name_changes.begin_sync(thread);
+            }
+            Operation::SyncEnded { file, thread } if file.is_empty() => self.end_name_sync(thread),
+            Operation::SyncBegan { file, thread } => self.file(file).changes.begin_sync(thread),
+            Operation::SyncEnded { file, thread } => self.file(file).end_sync(thread),
             // Names are in the file system's journal: a later sync of the folder has them too.
-            Operation::SyncFailed { file } if file.is_empty() => self.name_changes.fail_sync(),
-            Operation::SyncFailed { file } => self.fail_sync(file),
+            Operation::SyncFailed { file, thread } if file.is_empty() => {
+                self.name_changes.fail_sync(thread);
+            }
+            Operation::SyncFailed { file, thread } => self.fail_sync(file, thread),
             Operation::Unlinked { file } => self.unlink(file),
             Operation::Acknowledged(_) => {}
         }
@@ -132,15 +141,15 @@ impl Disk {
         self.file(name).changes.changes.push(change);
     }
 
-    fn fail_sync(&mut self, name: &str) {
+    fn fail_sync(&mut self, name: &str, thread: &str) {
         let file = &mut self.files[self.names[name]];
-        for change in file.changes.end_sync() {
+        for change in file.changes.end_sync(thread) {
             change.apply_by_luck(FAILED_SYNC, &mut self.luck, &mut file.durable);
         }
     }
 
-    fn end_name_sync(&mut self) {
-        for change in self.name_changes.end_sync() {
+    fn end_name_sync(&mut self, thread: &str) {
+        for change in self.name_changes.end_sync(thread) {
             change.apply(&mut self.durable_names);
         }
     }
@@ -167,8 +176,8 @@ impl NameChange {
 }
 
 impl File {
-    fn end_sync(&mut self) {
-        for change in self.changes.end_sync() {
+    fn end_sync(&mut self, thread: &str) {
+        for change in self.changes.end_sync(thread) {
             change.apply(&mut self.durable);
         }
     }
@@ -239,11 +248,24 @@ mod tests {
         "a".to_owned()
     }
 
+    fn began(thread: &str) -> Operation {
+        Operation::SyncBegan { file: file(), thread: thread.to_owned() }
+    }
+
+    fn ended(thread: &str) -> Operation {
+        Operation::SyncEnded { file: file(), thread: thread.to_owned() }
+    }
+
+    fn write(offset: usize, byte: u8) -> Operation {
+        Operation::Written { file: file(), offset, bytes: vec![byte; 2] }
+    }
+
     fn disk(operations: &[Operation]) -> Disk {
         let mut disk = Disk::new(Rng::with_seed(1));
         disk.apply(&Operation::Opened { file: file() });
-        disk.apply(&Operation::SyncBegan { file: String::new() });
-        disk.apply(&Operation::SyncEnded { file: String::new() });
+        let (file, thread) = (String::new, || "7".to_owned());
+        disk.apply(&Operation::SyncBegan { file: file(), thread: thread() });
+        disk.apply(&Operation::SyncEnded { file: file(), thread: thread() });
         operations.iter().for_each(|operation| disk.apply(operation));
         disk
     }
@@ -256,22 +278,26 @@ mod tests {
 
     #[test]
     fn only_what_was_synced_is_certain() {
-        let write =
-            |offset, byte| Operation::Written { file: file(), offset, bytes: vec![byte; 2] };
-        let (began, ended) =
-            (Operation::SyncBegan { file: file() }, Operation::SyncEnded { file: file() });
-        let disk = disk(&[write(0, 1), began, write(2, 2), ended, write(4, 3)]);
+        let disk = disk(&[write(0, 1), began("7"), write(2, 2), ended("7"), write(4, 3)]);
         assert_eq!(left(&disk, NONE), [1, 1]);
         assert_eq!(left(&disk, ALL), [1, 1, 2, 2, 3, 3]);
     }
 
     #[test]
+    fn of_two_syncs_at_once_each_makes_certain_what_came_before_it() {
+        let before = [write(0, 1), began("7"), write(2, 2), began("8"), write(4, 3)];
+        let then = |last: &[Operation]| left(&disk(&[&before, last].concat()), NONE);
+        assert_eq!(then(&[ended("7")]), [1, 1]);
+        assert_eq!(then(&[ended("8")]), [1, 1, 2, 2]);
+        assert_eq!(then(&[ended("8"), ended("7")]), [1, 1, 2, 2]);
+        assert_eq!(then(&[ended("7"), ended("8")]), [1, 1, 2, 2]);
+    }
+
+    #[test]
     fn failed_sync_is_not_made_good_by_the_next() {
         let write = Operation::Written { file: file(), offset: 0, bytes: vec![1; 100_000] };
-        let (began, failed) =
-            (Operation::SyncBegan { file: file() }, Operation::SyncFailed { file: file() });
-        let ended = Operation::SyncEnded { file: file() };
-        let disk = disk(&[write, began.clone(), failed, began, ended]);
+        let failed = Operation::SyncFailed { file: file(), thread: "7".to_owned() };
+        let disk = disk(&[write, began("7"), failed, began("7"), ended("7")]);
         assert_ne!(left(&disk, ALL), vec![1; 100_000]);
     }
 

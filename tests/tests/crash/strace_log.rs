@@ -21,11 +21,11 @@ pub enum Operation {
     /// The file was cut or lengthened.
     Truncated { file: String, len: usize },
     /// What was written up to here…
-    SyncBegan { file: String },
+    SyncBegan { file: String, thread: String },
     /// …is durable from here on.
-    SyncEnded { file: String },
+    SyncEnded { file: String, thread: String },
     /// …or may never be, although the next sync succeeds.
-    SyncFailed { file: String },
+    SyncFailed { file: String, thread: String },
     /// The name was removed.
     Unlinked { file: String },
     /// A write was acknowledged.
@@ -66,7 +66,7 @@ impl Parser {
         let rest = rest.trim_start();
         if let Some(resumed) = rest.strip_prefix("<... ") {
             let call = self.unfinished.remove(thread).unwrap();
-            self.end(&call, result(resumed));
+            self.end(thread, &call, result(resumed));
         } else if !rest.starts_with("+++") && !rest.starts_with("---") {
             self.begin_line(thread, rest);
         }
@@ -75,23 +75,24 @@ impl Parser {
     fn begin_line(&mut self, thread: &str, line: &str) {
         if let Some(begun) = line.strip_suffix(" <unfinished ...>") {
             let call = Call::parse(begun);
-            self.begin(&call);
+            self.begin(thread, &call);
             self.unfinished.insert(thread.to_owned(), call);
         } else {
             let (call, _) = line.rsplit_once(" = ").unwrap();
             let call = Call::parse(call.trim_end().strip_suffix(')').unwrap());
-            self.begin(&call);
-            self.end(&call, result(line));
+            self.begin(thread, &call);
+            self.end(thread, &call, result(line));
         }
     }
 
-    fn begin(&mut self, call: &Call) {
+    fn begin(&mut self, thread: &str, call: &Call) {
+        let began = |file| Operation::SyncBegan { file, thread: thread.to_owned() };
         let operation = match call.name.as_str() {
             "write" if call.arguments[0].starts_with("1<") => acknowledged(call),
             "mmap" => return self.check_map(call),
             "pwrite64" => self.file(call).map(|file| written(call, file)),
             "ftruncate" => self.file(call).map(|file| truncated(call, file)),
-            "fsync" | "fdatasync" => self.file(call).map(|file| Operation::SyncBegan { file }),
+            "fsync" | "fdatasync" => self.file(call).map(began),
             "unlink" => self.file(call).map(|file| Operation::Unlinked { file }),
             "open" | "openat" | "creat" => return,
             _ => return self.refuse_unknown(call),
@@ -99,9 +100,9 @@ impl Parser {
         self.operations.extend(operation);
     }
 
-    fn end(&mut self, call: &Call, result: i64) {
+    fn end(&mut self, thread: &str, call: &Call, result: i64) {
         let operation = match call.name.as_str() {
-            "fsync" | "fdatasync" => self.file(call).map(|file| sync_ended(file, result)),
+            "fsync" | "fdatasync" => self.file(call).map(|file| sync_ended(file, thread, result)),
             _ if result < 0 => return self.check_failed(call),
             "openat" if call.arguments[2].contains("O_CREAT") => {
                 self.named(&call.arguments[1]).map(|file| Operation::Opened { file })
@@ -169,8 +170,13 @@ fn truncated(call: &Call, file: String) -> Operation {
     Operation::Truncated { file, len: call.arguments[1].parse().unwrap() }
 }
 
-fn sync_ended(file: String, result: i64) -> Operation {
-    if result < 0 { Operation::SyncFailed { file } } else { Operation::SyncEnded { file } }
+fn sync_ended(file: String, thread: &str, result: i64) -> Operation {
+    let thread = thread.to_owned();
+    if result < 0 {
+        Operation::SyncFailed { file, thread }
+    } else {
+        Operation::SyncEnded { file, thread }
+    }
 }
 
 fn acknowledged(call: &Call) -> Option<Operation> {
@@ -210,7 +216,7 @@ mod tests {
 
     #[test]
     fn sync_ends_when_it_returns() {
-        let file = || "a".to_owned();
+        let (file, thread) = (|| "a".to_owned(), || "7".to_owned());
         check(
             "7  openat(AT_FDCWD</d/a>, \"/d/a\", O_RDWR|O_CREAT, 0644) = 5</d/a>\n\
              7  fsync(5</d/a> <unfinished ...>\n\
@@ -219,9 +225,9 @@ mod tests {
              7  +++ exited with 0 +++",
             &[
                 Operation::Opened { file: file() },
-                Operation::SyncBegan { file: file() },
+                Operation::SyncBegan { file: file(), thread: thread() },
                 Operation::Written { file: file(), offset: 9, bytes: vec![1, 2] },
-                Operation::SyncEnded { file: file() },
+                Operation::SyncEnded { file: file(), thread: thread() },
             ],
         );
     }

@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 use spine_store::{ErrorKind, Outcome, Put, StoreError};
+use tracing::error;
 
 use super::Job;
 use super::counters::Counters;
+use super::mover::{self, Mover, refuse_writes_after};
 use super::step::{self, BrokenOff, Undo};
+use crate::connection::keep_log_at_close;
 use crate::error::write_error;
 use crate::measure::Measured;
 use crate::options::Options;
@@ -21,7 +24,12 @@ const EMPTY_LOG_WAIT: Duration = Duration::from_millis(100);
 /// How long before it tries again where readers never made way: each try holds up the writer.
 const EMPTY_LOG_PAUSE: Duration = Duration::from_secs(2);
 
+/// How many times the pages at which the log is moved it may hold, before the writer waits for the mover.
+const LOG_GROWTH_MAX: i32 = 4;
+
 pub(super) struct Committer {
+    // Before the connection: the last to be closed is the one that may empty the log.
+    mover: Mover,
     connection: Connection,
     busy_wait: Duration,
     accepting: Arc<AtomicBool>,
@@ -38,6 +46,7 @@ pub(super) struct Committer {
 impl Committer {
     pub(super) fn new(
         mut connection: Connection,
+        mover: Mover,
         options: &Options,
         accepting: Arc<AtomicBool>,
         measured: Arc<Measured>,
@@ -50,6 +59,7 @@ impl Committer {
             Ok(())
         }))?;
         Ok(Self {
+            mover,
             connection,
             busy_wait: Duration::from_millis(options.busy_ms_max.into()),
             accepting,
@@ -130,12 +140,14 @@ impl Committer {
         Ok(outcomes)
     }
 
-    /// A full disk passes: the next group may have room. After an I/O error nobody knows what is on the
-    /// disk, and the page cache may lie: no more writes until the file is read afresh.
+    /// A full disk passes: the next group may have room.
     fn roll_back(&mut self, error: &StoreError) {
         let open = !self.connection.is_autocommit();
         let failed = open && execute(&self.connection, "ROLLBACK").is_err();
-        if failed || matches!(error.kind(), ErrorKind::OutcomeUnknown | ErrorKind::Corrupt) {
+        if refuse_writes_after(error, &self.accepting).is_err() {
+            return;
+        }
+        if failed {
             self.accepting.store(false, Ordering::SeqCst);
         }
         if error.kind() == ErrorKind::DiskFull {
@@ -170,7 +182,9 @@ impl Committer {
         if pages < self.checkpointed_at_pages {
             self.checkpointed_at_pages = 0;
         }
-        if pages - self.checkpointed_at_pages >= self.checkpoint_pages {
+        let pages_new = pages - self.checkpointed_at_pages;
+        let must = pages_new >= self.checkpoint_pages.saturating_mul(LOG_GROWTH_MAX);
+        if pages_new >= self.checkpoint_pages && (self.mover.ask() || must) {
             self.checkpoint("PASSIVE");
             self.checkpointed_at_pages = pages;
         }
@@ -178,13 +192,20 @@ impl Committer {
 
     /// Moves pages from the log into the file; whether it could move all of them.
     fn checkpoint(&self, mode: &str) -> bool {
-        let sql = format!("PRAGMA wal_checkpoint({mode})");
-        let blocked = self.connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
-        let failed = blocked.as_ref().err().map(|error| write_error(error).kind());
-        if matches!(failed, Some(ErrorKind::OutcomeUnknown | ErrorKind::Corrupt)) {
-            self.accepting.store(false, Ordering::SeqCst);
+        self.mover.wait_until_still();
+        let moved =
+            self.refuse_after_failure().and_then(|()| mover::checkpoint(&self.connection, mode));
+        moved.unwrap_or_else(|error| {
+            let _ = refuse_writes_after(&error, &self.accepting);
+            false
+        })
+    }
+
+    /// Where the file may lack what was moved, the log still has it and is left as it is.
+    pub(super) fn close(self) {
+        if !self.mover.close() && keep_log_at_close(&self.connection).is_err() {
+            error!("the log may be lost although the file lacks what it holds");
         }
-        blocked.is_ok_and(|blocked| blocked == 0)
     }
 }
 

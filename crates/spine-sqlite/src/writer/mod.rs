@@ -5,6 +5,7 @@ mod counters;
 pub(crate) mod deliveries;
 mod envelopes;
 mod memories;
+mod mover;
 mod records;
 mod step;
 
@@ -23,6 +24,8 @@ use crate::queue::{Queue, Refused, Weight};
 use crate::recent::Recent;
 use crate::reply::{self, Answerer};
 use commit::Committer;
+pub(crate) use mover::Log;
+use mover::Mover;
 
 /// The commands of one call, and whom to answer.
 struct Job {
@@ -40,6 +43,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(
         connection: Connection,
+        log: Log,
         options: &Options,
         recent: Arc<Recent>,
     ) -> Result<Self, StoreError> {
@@ -47,8 +51,9 @@ impl Writer {
         let queue = Arc::new(Queue::new(max));
         let accepting = Arc::new(AtomicBool::new(true));
         let measured = Arc::new(Measured::new());
+        let mover = Mover::start(log, Arc::clone(&accepting))?;
         let (accepts, measures) = (Arc::clone(&accepting), Arc::clone(&measured));
-        let committer = Committer::new(connection, options, accepts, measures, recent);
+        let committer = Committer::new(connection, mover, options, accepts, measures, recent);
         let committer = committer.map_err(read_error)?;
         let (served, commands_max) = (Arc::clone(&queue), options.commit_commands_max);
         let builder = thread::Builder::new().name("store-writer".to_owned());
@@ -104,7 +109,7 @@ fn serve(queue: &Queue<Job>, mut committer: Committer, commands_max: usize) {
     loop {
         let jobs = queue.take(commands_max);
         if jobs.is_empty() {
-            return;
+            return committer.close();
         }
         committer.commit(jobs);
     }

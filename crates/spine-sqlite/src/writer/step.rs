@@ -285,7 +285,6 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Only the oldest are looked at: without an index by time the whole log would be.
     fn erase_event_reasons(&self, id: EnvelopeId) -> Result<()> {
         let sql = "UPDATE events SET data = json_remove(data, '$.reason') \
                    WHERE workspace = ? AND envelope = ?";
@@ -293,6 +292,7 @@ impl Step<'_> {
         Ok(())
     }
 
+    /// Only the oldest are looked at: without an index by time the whole log would be.
     fn forget_events(&self, until: UnixMs, rows_max: u32) -> Result<()> {
         let sql = "DELETE FROM events WHERE workspace = ?1 AND at_ms <= ?2 AND change IN ( \
                        SELECT change FROM events WHERE workspace = ?1 ORDER BY change LIMIT ?3)";
