@@ -13,7 +13,7 @@ use tokio::sync::{Notify, Semaphore};
 use crate::{Engine, cpu_ms};
 
 const RECEIVERS: usize = 10;
-const SENDERS_MAX: usize = 200;
+const SENDERS_MAX: usize = 1_000;
 
 /// Everything that senders and receivers share.
 struct Cycles {

@@ -6,6 +6,7 @@ mod backup;
 mod check;
 mod connection;
 mod error;
+mod event_tails;
 mod file_lock;
 mod identity;
 mod measure;

@@ -2,18 +2,22 @@
 //! is read about a handoff was written a moment ago. One process writes, so what it remembers is never out of date.
 
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 use spine_protocol::{DeliveryId, EnvelopeId, WorkspaceName};
 use spine_store::{
-    Applied, Change, Command, Delivery, Outcome, Put, Receipt, Record, RecordKey, StoredEnvelope,
+    Applied, Change, Command, Delivery, Event, Outcome, Page, Put, Receipt, Record, RecordKey,
+    StoredEnvelope,
 };
+
+use crate::event_tails::EventTails;
 
 /// What the remembered rows of each kind may weigh.
 const ENVELOPE_BYTES_MAX: usize = 16 * 1024 * 1024;
 const DELIVERY_BYTES_MAX: usize = 8 * 1024 * 1024;
 const RECORD_BYTES_MAX: usize = 2 * 1024 * 1024;
+const EVENT_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// What a row weighs beside its texts.
 const ROW_BYTES: usize = 300;
 
@@ -26,6 +30,7 @@ struct Kinds {
     deliveries: Rows<DeliveryId, Delivery>,
     /// Also of those that are not there: most agents never have a breaker.
     records: Rows<RecordKey, Option<Record>>,
+    events: EventTails,
 }
 
 /// How far the log of groups had come when a read began.
@@ -39,6 +44,7 @@ impl Recent {
             envelopes: Rows::new(ENVELOPE_BYTES_MAX),
             deliveries: Rows::new(DELIVERY_BYTES_MAX),
             records: Rows::new(RECORD_BYTES_MAX),
+            events: EventTails::new(EVENT_BYTES_MAX),
         }))
     }
 
@@ -90,6 +96,16 @@ impl Recent {
         }
     }
 
+    /// What happened behind a change, unless some of that is only in the file.
+    pub(crate) fn events(
+        &self,
+        workspace: &WorkspaceName,
+        after: Change,
+        limit: usize,
+    ) -> Option<Page<Arc<Event>, Change>> {
+        self.lock().events.page(workspace, after, limit)
+    }
+
     /// A group as it is on disk now. Before its answers leave, so that whoever is answered finds it.
     pub(crate) fn note<'a>(&self, group: impl Iterator<Item = (Vec<Command>, &'a [Outcome])>) {
         let mut kinds = self.lock();
@@ -110,6 +126,7 @@ impl Recent {
         kinds.envelopes.clear();
         kinds.deliveries.clear();
         kinds.records.clear();
+        kinds.events.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Kinds> {
@@ -119,7 +136,8 @@ impl Recent {
 
 impl Kinds {
     fn note(&mut self, command: Command, receipt: &Receipt) {
-        let Command { workspace, at, puts, .. } = command;
+        let Command { workspace, at, puts, events, .. } = command;
+        let first_event = receipt.put_change(puts.len());
         for (place, put) in puts.into_iter().enumerate() {
             let change = receipt.put_change(place);
             match put {
@@ -148,11 +166,13 @@ impl Kinds {
                 | Put::ReleaseContent(_)
                 | Put::DeleteMemory(_)
                 | Put::PurgeMemory(_)
-                | Put::ForgetIdempotency { .. }
-                | Put::EraseEventReasons(_)
-                | Put::ForgetEvents { .. } => {}
+                | Put::ForgetIdempotency { .. } => {}
+                Put::EraseEventReasons(_) | Put::ForgetEvents { .. } => {
+                    self.events.forget(&workspace);
+                }
             }
         }
+        self.events.note(&workspace, at, events, first_event, receipt);
     }
 
     /// Its place in the queue is the store's to give: a new one's is known, and a later one's from the row before. That

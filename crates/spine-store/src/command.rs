@@ -222,7 +222,7 @@ impl Receipt {
         MemoryId::new(first.number() + u64::from(n))
     }
 
-    /// The change of the n-th put, from 0.
+    /// The change of the n-th put, from 0. Those of the events follow on.
     pub fn put_change(&self, n: usize) -> Change {
         Change(self.first_change.0 + n as u64)
     }

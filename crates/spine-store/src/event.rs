@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use spine_protocol::{AgentName, DeliveryId, EnvelopeId, MemoryId};
 
-use crate::{Change, UnixMs};
+use crate::{Change, Receipt, UnixMs};
 
 /// A memory named inside a command, which may only get its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,21 @@ impl EventDraft {
         let (actor, memory, envelope, delivery) = (None, None, None, None);
         let (kind, data) = (Cow::Borrowed(kind), Map::new());
         Self { kind, actor, memory, envelope, delivery, data }
+    }
+
+    /// The memory it is about, by the number that its command gave it.
+    pub fn memory_id(&self, receipt: &Receipt) -> Option<MemoryId> {
+        match self.memory? {
+            MemoryRef::Existing(id) => Some(id),
+            MemoryRef::New(n) => receipt.memory_id(n),
+        }
+    }
+
+    /// As it stands in the log.
+    pub fn into_event(self, change: Change, at: UnixMs, receipt: &Receipt) -> Event {
+        let memory = self.memory_id(receipt);
+        let Self { kind, actor, envelope, delivery, data, .. } = self;
+        Event { change, at, kind: kind.into_owned(), actor, memory, envelope, delivery, data }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a store can do.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use spine_protocol::{EnvelopeId, MemoryId, WorkspaceName};
 
@@ -176,13 +177,13 @@ pub trait LogReads {
         limit: usize,
     ) -> StoreFuture<'_, Page<WorkspaceState, WorkspaceName>>;
 
-    /// What happened behind `after`, oldest first.
+    /// What happened behind `after`, oldest first. Shared, since many follow the log and a store may remember its end.
     fn events(
         &self,
         workspace: &WorkspaceName,
         after: Change,
         limit: usize,
-    ) -> StoreFuture<'_, Page<Event, Change>>;
+    ) -> StoreFuture<'_, Page<Arc<Event>, Change>>;
 
     /// Some of what happened, in the order asked.
     fn events_of(

@@ -290,7 +290,7 @@ impl LogReads for SimStore {
         at: &WorkspaceName,
         after: Change,
         limit: usize,
-    ) -> StoreFuture<'_, Page<Event, Change>> {
+    ) -> StoreFuture<'_, Page<Arc<Event>, Change>> {
         let at = at.clone();
         self.read(move |disk, _| block_on(disk.model.events(&at, after, limit)))
     }

@@ -9,7 +9,7 @@ use spine_store::{Event, UnixMs};
 use super::limits::{
     ALERT_DELIVERIES_MAX, ALERTS_OPEN_MAX, FAILED_QUIET_MS, FAILURES_IN_A_ROW, HOP_LIMIT_QUIET_MS,
 };
-use super::minute::is_failure;
+use super::noted::is_failure;
 
 /// What an alert is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -328,7 +328,9 @@ impl Watch {
         at: UnixMs,
         changes: &mut Vec<AlertChange>,
     ) {
-        if let Some(open) = self.open.remove(&topic(kind, target)) {
+        // Everything that is accepted comes here, and mostly nothing is open.
+        let open = (!self.open.is_empty()).then(|| self.open.remove(&topic(kind, target)));
+        if let Some(open) = open.flatten() {
             changes.push(AlertChange::Resolved { id: open.id, at });
         }
     }

@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use spine_protocol::AgentName;
-use spine_store::{Event, UnixMs};
+use spine_store::UnixMs;
 
 use super::minute::Minute;
+use super::noted::Noted;
 
 /// A minute.
 pub const MINUTE_MS: i64 = 60_000;
@@ -64,14 +65,14 @@ impl Window {
 pub struct Minutes(VecDeque<(i64, Minute)>);
 
 impl Minutes {
-    fn note(&mut self, event: &Event) {
-        let number = event.at.0.div_euclid(MINUTE_MS);
+    fn note(&mut self, at: UnixMs, noted: &Noted) {
+        let number = at.0.div_euclid(MINUTE_MS);
         let place = self.0.partition_point(|(minute, _)| *minute < number);
         if self.0.get(place).is_none_or(|(minute, _)| *minute != number) {
             self.0.insert(place, (number, Minute::default()));
         }
         if let Some((_, minute)) = self.0.get_mut(place) {
-            minute.note(event);
+            minute.note(noted);
         }
         if self.0.len() > MINUTES_MAX {
             self.0.pop_front();
@@ -99,20 +100,6 @@ impl Minutes {
     }
 }
 
-/// Where an event of a handoff says whom it is for. An envelope has no receiver yet, only somebody it is for.
-fn receiver_field(event: &Event) -> Option<&'static str> {
-    match event.kind.as_str() {
-        "envelope.made" => Some("target"),
-        kind if kind.starts_with("delivery.") => Some("agent"),
-        _ => None,
-    }
-}
-
-/// Whom an event of a handoff is about.
-pub(super) fn receiver_of(event: &Event) -> Option<AgentName> {
-    event.data.get(receiver_field(event)?)?.as_str()?.parse().ok()
-}
-
 /// The figures of one workspace.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
@@ -125,15 +112,14 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Counts an event of the log.
-    pub fn note(&mut self, event: &Event) {
-        if receiver_field(event).is_none() {
-            return;
-        }
-        self.all.note(event);
-        let Some(agent) = receiver_of(event) else { return };
-        if self.targets.contains_key(&agent) || self.targets.len() < TARGETS_MAX {
-            self.targets.entry(agent).or_default().note(event);
+    /// Counts what an event of this moment tells.
+    pub(super) fn note(&mut self, at: UnixMs, noted: &Noted) {
+        self.all.note(at, noted);
+        let Some(agent) = &noted.receiver else { return };
+        if let Some(minutes) = self.targets.get_mut(agent) {
+            minutes.note(at, noted);
+        } else if self.targets.len() < TARGETS_MAX {
+            self.targets.entry(agent.clone()).or_default().note(at, noted);
         } else {
             self.left_off += 1;
         }

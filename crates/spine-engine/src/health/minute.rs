@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use spine_store::Event;
-
+use super::noted::Noted;
 use super::sketch::Sketch;
 use super::stage::Stage;
 
-/// Hops beyond this are counted as this one.
-const HOPS_MAX: u64 = 1_000;
 /// Classes of token utilisation.
 pub const UTILISATION_CLASSES: usize = 10;
 
@@ -65,52 +62,16 @@ pub struct Minute {
 }
 
 impl Minute {
-    /// Counts an event of the log. Everything it needs is in the event.
-    pub fn note(&mut self, event: &Event) {
-        for (stage, sketch) in Stage::ALL.into_iter().zip(&mut self.stages_s) {
-            stage.seconds_in(event).into_iter().for_each(|seconds| sketch.add(seconds));
+    /// Counts what an event tells.
+    pub(super) fn note(&mut self, noted: &Noted) {
+        self.counts = self.counts.with(&noted.counts);
+        noted.accepted_s.into_iter().for_each(|seconds| self.accepted_s.add(seconds));
+        noted.done_s.into_iter().for_each(|seconds| self.done_s.add(seconds));
+        for (stage, sketch) in noted.stages_s.into_iter().zip(&mut self.stages_s) {
+            stage.into_iter().for_each(|seconds| sketch.add(seconds));
         }
-        let counts = &mut self.counts;
-        match event.kind.as_str() {
-            "delivery.sent" => self.note_sent(event),
-            "delivery.accepted" => {
-                if let Some(seconds) = seconds_of(event) {
-                    counts.accepted += 1;
-                    self.accepted_s.add(seconds);
-                }
-            }
-            "delivery.done" => {
-                counts.done += 1;
-                if let Some(seconds) = seconds_of(event) {
-                    self.done_s.add(seconds);
-                }
-            }
-            "delivery.nacked" | "delivery.not_taken" => counts.retries += 1,
-            "delivery.lease_expired" => counts.redeliveries += 1,
-            "delivery.rejected" => counts.rejected += 1,
-            "delivery.cancelled" => counts.cancelled += 1,
-            "delivery.parked" => {
-                counts.parked += 1;
-                counts.failed += u64::from(is_failure(event));
-            }
-            _ => {}
-        }
-    }
-
-    fn note_sent(&mut self, event: &Event) {
-        let counts = &mut self.counts;
-        counts.handoffs += 1;
-        let (requested, included) = (number(event, "requested"), number(event, "included"));
-        counts.requested += requested;
-        counts.included += included;
-        counts.partial += u64::from(included < requested);
-        let (hop, limit) = (number(event, "hop").clamp(1, HOPS_MAX), number(event, "max_hops"));
-        counts.at_limit += u64::from(limit > 0 && hop >= limit);
-        *self.hops.entry(hop).or_default() += 1;
-        let (tokens, budget) = (number(event, "tokens"), number(event, "max_tokens"));
-        if budget > 0 {
-            self.note_utilisation((tokens as f64 / budget as f64).min(1.0));
-        }
+        noted.hop.into_iter().for_each(|hop| *self.hops.entry(hop).or_default() += 1);
+        noted.utilisation.into_iter().for_each(|share| self.note_utilisation(share));
     }
 
     fn note_utilisation(&mut self, share: f64) {
@@ -186,20 +147,6 @@ impl Counts {
             at_limit: self.at_limit + other.at_limit,
         }
     }
-}
-
-/// Whether a parked delivery ran out of attempts, or nobody took it.
-pub(super) fn is_failure(event: &Event) -> bool {
-    let cause = event.data.get("cause").and_then(|cause| cause.as_str());
-    matches!(cause, Some("attempts_exhausted" | "nobody_took_it"))
-}
-
-fn number(event: &Event, name: &str) -> u64 {
-    event.data.get(name).and_then(|value| value.as_u64()).unwrap_or_default()
-}
-
-fn seconds_of(event: &Event) -> Option<f64> {
-    event.data.get("after_ms").and_then(|ms| ms.as_u64()).map(|ms| ms as f64 / 1000.0)
 }
 
 fn share(part: u64, of: u64) -> Option<f64> {

@@ -9,6 +9,7 @@ mod alerts;
 mod figures;
 pub mod limits;
 mod minute;
+mod noted;
 mod orders;
 mod report;
 mod sketch;
@@ -38,6 +39,7 @@ use crate::Entropy;
 use crate::delivery::{Deliveries, DeliveryError, read_record, to_record};
 use alerts::topic;
 use limits::{ALERTS_KEPT_MAX, EVENTS_READ_BACK_MAX, EVENTS_ROWS, RACE_ATTEMPTS_MAX};
+use noted::Noted;
 
 type Result<T> = std::result::Result<T, DeliveryError>;
 
@@ -223,10 +225,7 @@ impl Health {
             let wanted = page.items.iter().take_while(|event| event.at >= oldest);
             for event in wanted {
                 newest = newest.max(event.change);
-                room.count(event);
-                if event.at >= self.began {
-                    room.totals.note(event);
-                }
+                room.count(event, event.at >= self.began);
             }
             let more = page.items.last().is_some_and(|event| event.at >= oldest);
             match page.next.filter(|_| more) {
@@ -389,16 +388,20 @@ impl Room {
     /// Counts an event that is newer than all that were counted.
     fn note(&mut self, event: &Event) {
         if self.read.is_none_or(|read| event.change > read) {
-            self.count(event);
-            self.totals.note(event);
+            self.count(event, true);
             self.read = Some(event.change);
         }
     }
 
-    fn count(&mut self, event: &Event) {
-        self.figures.note(event);
+    /// Counts an event; also in the totals, if it happened since the process began.
+    fn count(&mut self, event: &Event, in_totals: bool) {
         self.since = Some(self.since.map_or(event.at, |since| since.min(event.at)));
         self.first = Some(self.first.map_or(event.change, |first| first.min(event.change)));
+        let Some(noted) = Noted::of(event) else { return };
+        self.figures.note(event.at, &noted);
+        if in_totals {
+            self.totals.note(&noted);
+        }
     }
 }
 

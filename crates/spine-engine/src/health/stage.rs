@@ -1,7 +1,5 @@
 //! The stages that a handoff goes through, one after the other.
 
-use spine_store::Event;
-
 /// One stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -29,15 +27,13 @@ impl Stage {
         }
     }
 
-    /// How long it took, in seconds, if an event tells.
-    pub(super) fn seconds_in(self, event: &Event) -> Option<f64> {
-        let (kind, field) = match self {
-            Self::Assemble => ("envelope.made", "took_ms"),
-            Self::Queued => ("delivery.accepted", "queued_ms"),
-            Self::Handover => ("delivery.accepted", "handover_ms"),
-            Self::Work => ("delivery.done", "work_ms"),
-        };
-        let ms = (event.kind == kind).then(|| event.data.get(field)).flatten();
-        ms.and_then(|ms| ms.as_u64()).map(|ms| ms as f64 / 1000.0)
+    /// Where the event that ends it says how long it took.
+    pub(super) fn field(self) -> &'static str {
+        match self {
+            Self::Assemble => "took_ms",
+            Self::Queued => "queued_ms",
+            Self::Handover => "handover_ms",
+            Self::Work => "work_ms",
+        }
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use spine_protocol::AgentName;
-use spine_store::{Event, Tally};
+use spine_store::Tally;
 
-use super::figures::{TARGETS_MAX, receiver_of};
-use super::minute::{Counts, Minute};
+use super::figures::TARGETS_MAX;
+use super::minute::Counts;
+use super::noted::Noted;
 use super::stage::Stage;
 
 /// Upper ends of the buckets of latency, in seconds; what is beyond is in none of them.
@@ -55,10 +56,10 @@ impl Default for TargetTotals {
 }
 
 impl TargetTotals {
-    fn add(&mut self, one: &Minute) {
-        self.counts = self.counts.with(&one.counts);
-        self.accepted.add_some(one.accepted_s.max());
-        self.done.add_some(one.done_s.max());
+    fn note(&mut self, noted: &Noted) {
+        self.counts = self.counts.with(&noted.counts);
+        self.accepted.add_some(noted.accepted_s);
+        self.done.add_some(noted.done_s);
     }
 
     /// Takes those of another target, or of another workspace, in.
@@ -85,27 +86,28 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// Counts an event of the log.
-    pub(super) fn note(&mut self, event: &Event) {
-        let mut one = Minute::default();
-        one.note(event);
-        self.counts = self.counts.with(&one.counts);
-        self.accepted.add_some(one.accepted_s.max());
-        self.done.add_some(one.done_s.max());
-        self.utilisation.add_some(one.utilisation.max());
-        self.hops.add_some(one.hops.keys().next().map(|hop| *hop as f64));
-        for (own, stage) in self.stages.iter_mut().zip(&one.stages_s) {
-            own.add_some(stage.max());
+    /// Counts what an event tells.
+    pub(super) fn note(&mut self, noted: &Noted) {
+        self.counts = self.counts.with(&noted.counts);
+        self.accepted.add_some(noted.accepted_s);
+        self.done.add_some(noted.done_s);
+        self.utilisation.add_some(noted.utilisation);
+        self.hops.add_some(noted.hop.map(|hop| hop as f64));
+        for (own, stage) in self.stages.iter_mut().zip(noted.stages_s) {
+            own.add_some(stage);
         }
-        if event.kind.starts_with("delivery.") {
-            self.target(receiver_of(event)).add(&one);
+        if noted.is_delivery {
+            self.note_target(noted);
         }
     }
 
     /// One that has no place of its own any more is counted with all such; it never gets one later, since counters only grow.
-    fn target(&mut self, name: Option<AgentName>) -> &mut TargetTotals {
-        let has_place = self.targets.contains_key(&name) || self.targets.len() < TARGETS_MAX;
-        self.targets.entry(name.filter(|_| has_place)).or_default()
+    fn note_target(&mut self, noted: &Noted) {
+        if let Some(target) = self.targets.get_mut(&noted.receiver) {
+            return target.note(noted);
+        }
+        let name = noted.receiver.clone().filter(|_| self.targets.len() < TARGETS_MAX);
+        self.targets.entry(name).or_default().note(noted);
     }
 
     /// Takes those of another workspace in.

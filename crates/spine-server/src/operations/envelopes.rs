@@ -152,7 +152,7 @@ pub async fn trace(call: Call<EnvelopePath, (), ()>) -> Result<Json<TraceDocumen
         root: trace.root,
         envelopes: envelopes.iter().map(LineageNode::from).collect(),
         deliveries: DeliveryDocument::list(trace.deliveries, call.app.store.now()),
-        events: trace.events.into_iter().map(Into::into).collect(),
+        events: trace.events.iter().map(Into::into).collect(),
     }))
 }
 

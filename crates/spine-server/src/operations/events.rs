@@ -29,7 +29,7 @@ pub async fn audit(call: Call<(), PageQuery, ()>) -> Result<Json<AuditDocument>,
     let (limit, workspace) = (page_rows(call.query.limit)?, &call.pass.caller.workspace);
     let page = call.app.store.events(workspace, Change(after.unwrap_or(0)), limit).await?;
     let next_cursor = page.next.map(|change| cursor::encode(LIST, change.0));
-    let events = page.items.into_iter().map(Into::into).collect();
+    let events = page.items.iter().map(|event| EventDocument::from(&**event)).collect();
     Ok(Json::of(AuditDocument { events, next_cursor }))
 }
 
@@ -98,14 +98,14 @@ impl Follower {
                 .ok()?;
             if let Some(last) = page.items.last() {
                 self.after = last.change;
-                return Some(page.items.into_iter().filter_map(message).collect());
+                return Some(page.items.iter().filter_map(|event| message(event)).collect());
             }
             self.listener.wait().await;
         }
     }
 }
 
-fn message(event: spine_store::Event) -> Option<Message> {
+fn message(event: &spine_store::Event) -> Option<Message> {
     let document = EventDocument::from(event);
     let message = Message::default().id(document.change.to_string()).event(document.kind.clone());
     Some(message.data(serde_json::to_string(&document).ok()?))

@@ -27,17 +27,17 @@ pub struct EventDocument {
     pub data: Map<String, Value>,
 }
 
-impl From<Event> for EventDocument {
-    fn from(event: Event) -> Self {
+impl From<&Event> for EventDocument {
+    fn from(event: &Event) -> Self {
         Self {
             change: event.change.0,
             at: event.at.to_timestamp(),
-            kind: event.kind,
-            actor: event.actor,
+            kind: event.kind.clone(),
+            actor: event.actor.clone(),
             memory: event.memory,
             envelope: event.envelope,
             delivery: event.delivery,
-            data: event.data,
+            data: event.data.clone(),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! What happened, and how far things are.
 
+use std::future::ready;
+use std::sync::Arc;
+
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use spine_protocol::WorkspaceName;
@@ -18,7 +21,7 @@ const EVENT_COLUMNS: &str = "change, at_ms, kind, actor, memory, envelope, data,
 impl LogReads for SqliteStore {
     fn newest_change(&self, workspace: &WorkspaceName) -> StoreFuture<'_, Change> {
         let workspace = workspace.clone();
-        self.readers.run(move |connection| {
+        self.readers.run_here(move |connection| {
             let sql = "SELECT newest_change FROM workspaces WHERE workspace = ?";
             let mut statement = connection.prepare_cached(sql)?;
             let found = statement.query_row([workspace.as_str()], |row| change(row, 0));
@@ -47,15 +50,19 @@ impl LogReads for SqliteStore {
         workspace: &WorkspaceName,
         after: Change,
         limit: usize,
-    ) -> StoreFuture<'_, Page<Event, Change>> {
+    ) -> StoreFuture<'_, Page<Arc<Event>, Change>> {
         let (workspace, limit) = (workspace.clone(), page_rows(limit));
+        if let Some(page) = self.recent.events(&workspace, after, limit) {
+            return Box::pin(ready(Ok(page)));
+        }
         self.readers.run(move |connection| {
             let sql = format!(
                 "SELECT {EVENT_COLUMNS} FROM events \
                  WHERE workspace = ? AND change > ? ORDER BY change LIMIT ?"
             );
             let params = params![workspace.as_str(), after.0.cast_signed(), one_beyond(limit)];
-            Ok(Page::cut(rows(connection, &sql, params, event)?, limit, |event| event.change))
+            let found = rows(connection, &sql, params, |row| event(row).map(Arc::new))?;
+            Ok(Page::cut(found, limit, |event| event.change))
         })
     }
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use spine_protocol::{EnvelopeId, MemoryId};
 use spine_store::{
     Applied, Change, Command, ErrorKind, EventDraft, Expected, Guard, IdempotencyDraft,
-    IdempotencyRecord, MemoryRef, Outcome, Put, Receipt, RowKey, StoreError, UnixMs,
+    IdempotencyRecord, Outcome, Put, Receipt, RowKey, StoreError, UnixMs,
 };
 
 use super::commit::execute;
@@ -240,10 +240,6 @@ impl Step<'_> {
     }
 
     fn event(&self, event: &EventDraft) -> Result<()> {
-        let memory = event.memory.and_then(|memory| match memory {
-            MemoryRef::Existing(id) => Some(id),
-            MemoryRef::New(n) => self.receipt.memory_id(n),
-        });
         let sql = "INSERT INTO events (workspace, change, at_ms, kind, actor, memory, envelope, \
                    delivery, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
         self.connection.prepare_cached(sql)?.execute(params![
@@ -252,7 +248,7 @@ impl Step<'_> {
             self.at.0,
             event.kind,
             event.actor.as_ref().map(|actor| actor.as_str()),
-            memory.map(number),
+            event.memory_id(&self.receipt).map(number),
             event.envelope.map(|id| id.to_string()),
             event.delivery.map(|id| id.to_string()),
             json(&event.data),

@@ -32,7 +32,7 @@ pub(super) fn events_are_in_commit_order(store: &dyn Store) {
         delivery: Some(delivery),
         data: draft.data,
     };
-    assert_eq!((page.items, page.next), (vec![expected], Some(Change(2))));
+    assert_eq!((page.items, page.next), (vec![expected.into()], Some(Change(2))));
     let rest = get(store.events(&default(), Change(2), 10));
     assert_eq!(
         (rest.items[0].kind.as_str(), rest.items.len(), rest.next),

@@ -2,6 +2,7 @@
 
 use std::future::ready;
 use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::Arc;
 
 use spine_protocol::{EnvelopeId, MemoryId, WorkspaceName};
 
@@ -169,10 +170,10 @@ impl LogReads for ModelStore {
         workspace: &WorkspaceName,
         after: Change,
         limit: usize,
-    ) -> StoreFuture<'_, Page<Event, Change>> {
+    ) -> StoreFuture<'_, Page<Arc<Event>, Change>> {
         let rows = self.read(workspace, |w| {
             let later = w.events.range((Excluded(after), Unbounded));
-            later.map(|(_, event)| event.clone()).take(page_rows(limit) + 1).collect()
+            later.map(|(_, event)| Arc::new(event.clone())).take(page_rows(limit) + 1).collect()
         });
         answer(Page::cut(rows, page_rows(limit), |event| event.change))
     }

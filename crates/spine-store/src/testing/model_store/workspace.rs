@@ -8,8 +8,8 @@ use spine_protocol::{DeliveryId, EnvelopeId, MemoryId};
 use crate::{
     Applied, Change, Command, ContentKey, Delivery, ErrorKind, Event, EventDraft, Expected, Gone,
     GoneReason, Guard, IdempotencyDraft, IdempotencyKey, IdempotencyRecord, Memory, MemoryDraft,
-    MemoryRef, MemoryRow, Outcome, Put, Receipt, Record, RecordKey, RowKey, StoreError,
-    StoredEnvelope, UnixMs,
+    MemoryRow, Outcome, Put, Receipt, Record, RecordKey, RowKey, StoreError, StoredEnvelope,
+    UnixMs,
 };
 
 /// A memory with all that belongs to it.
@@ -291,14 +291,7 @@ impl Workspace {
     }
 
     fn event(&self, draft: &EventDraft, step: &Step) -> Event {
-        let memory = draft.memory.and_then(|memory| match memory {
-            MemoryRef::Existing(id) => Some(id),
-            MemoryRef::New(n) => step.receipt.memory_id(n),
-        });
-        let (change, at, kind) = (self.newest, step.at, draft.kind.clone().into_owned());
-        let (actor, data) = (draft.actor.clone(), draft.data.clone());
-        let (envelope, delivery) = (draft.envelope, draft.delivery);
-        Event { change, at, kind, actor, memory, envelope, delivery, data }
+        draft.clone().into_event(self.newest, step.at, &step.receipt)
     }
 
     fn set(&mut self, id: MemoryId, entry: Entry, step: &mut Step) {
