@@ -27,6 +27,7 @@ mod recipe;
 mod record;
 mod resident;
 mod segment_records;
+mod sign_bits;
 mod space;
 mod static_model;
 mod stop_words;
