@@ -8,7 +8,7 @@ use spine_store::{Filter, Kind, Memory, SearchAnswer, UnixMs};
 use super::gather::References;
 use super::offer::Offer;
 use super::pack::gap;
-use super::redundancy::Words;
+use super::redundancy::Carried;
 use super::value::{Usefulness, is_explicit, strength};
 use crate::memories::Lookup;
 
@@ -131,8 +131,10 @@ impl Gathering {
     }
 
     /// The words of what travels already.
-    pub fn carried(&self) -> Vec<Words> {
-        self.offers.values().map(|offer| Words::of(&offer.memory.body.text)).collect()
+    pub fn carried(&self) -> Carried {
+        let mut carried = Carried::default();
+        self.offers.values().for_each(|offer| carried.add(&offer.memory.body.text));
+        carried
     }
 
     pub fn offer_useful(&mut self, picked: Vec<Memory>) {

@@ -8,13 +8,13 @@ use spine_store::Memory;
 
 use super::gathering::Gathering;
 use super::limits::HITS_READ_AHEAD;
-use super::redundancy::{Picked, Weighed, Words, most_useful_together};
+use super::redundancy::{Carried, Picked, Weighed, most_useful_together};
 use super::value::Usefulness;
 
 /// Memories on their way to be picked.
 pub(super) struct Shortlist<'g> {
     gathering: &'g Gathering,
-    carried: Vec<Words>,
+    carried: Carried,
     count: usize,
     /// The most promising last.
     unread: Vec<(f64, MemoryId)>,
