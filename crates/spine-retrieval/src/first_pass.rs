@@ -325,7 +325,7 @@ impl Sums {
 }
 
 /// Scoring a memory costs as much as reading so many postings: it is somewhere else in memory, and they are in a row.
-const POSTINGS_PER_SCORE: u64 = 32;
+const POSTINGS_PER_SCORE: u64 = 64;
 
 /// More than adding a few hundred single-precision numbers can be off.
 const SUM_ERROR: f32 = 1e-4;

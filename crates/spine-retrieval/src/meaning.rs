@@ -115,6 +115,9 @@ fn best_of(space: &Space, query: &Vector, numbers: &[u32]) -> Vec<Scored<f32>> {
     best.into_sorted()
 }
 
+/// Figures that are looked at together: few are high enough.
+const JUDGED_TOGETHER: usize = 16;
+
 /// The best of figures that come by number, from 0, which is no memory.
 struct Selection<'s, F> {
     space: &'s Space,
@@ -131,12 +134,21 @@ impl<'s, F: PartialOrd + Copy> Selection<'s, F> {
     }
 
     fn offer(&mut self, figures: &[F]) {
+        for figures in figures.chunks(JUDGED_TOGETHER) {
+            // No way out of the loop before its end, so that the compiler compares several at once.
+            if figures.iter().fold(false, |some, figure| some | self.best.admits(*figure)) {
+                self.offer_each(figures);
+            }
+            self.next += figures.len() as u32;
+        }
+    }
+
+    fn offer_each(&mut self, figures: &[F]) {
         for (number, figure) in (self.next..self.space.numbers() as u32).zip(figures) {
             if self.best.admits(*figure) && self.passes(number) {
                 self.best.push(*figure, number);
             }
         }
-        self.next += figures.len() as u32;
     }
 
     fn passes(&self, number: u32) -> bool {

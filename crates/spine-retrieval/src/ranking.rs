@@ -53,7 +53,8 @@ impl Search<'_> {
     fn hit(&self, number: u32, score: f64, parts: Vec<ScorePart>) -> Option<Hit> {
         let slot = self.space.slot(number)?;
         let (id, about) = (MemoryId::new(u64::from(number))?, UnixMs(slot.about_ms));
-        Some(Hit { id, version: slot.version, about, score, parts })
+        let (version, priority) = (slot.version, slot.priority);
+        Some(Hit { id, version, about, priority, score, parts })
     }
 
     /// By number.

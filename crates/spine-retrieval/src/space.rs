@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 
+use spine_store::Priority;
+
 use crate::committed::Committed;
 use crate::date_words::{DatePart, DateWords};
 use crate::fast_map::FastMap;
@@ -35,6 +37,7 @@ pub(crate) struct Slot {
     /// Written since the last commit: postings on disk say something else, or nothing.
     pub(crate) in_tail: bool,
     pub(crate) pinned: bool,
+    pub(crate) priority: Priority,
     pub(crate) version: u32,
     pub(crate) change: u64,
     pub(crate) about_ms: i64,
@@ -416,6 +419,7 @@ impl Space {
             live: true,
             in_tail: false,
             pinned: record.pinned,
+            priority: record.priority,
             version: record.version,
             change: record.change,
             about_ms: record.about_ms,

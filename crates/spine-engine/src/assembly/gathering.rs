@@ -27,12 +27,13 @@ pub(super) struct Useful {
 pub(super) struct Hint {
     pub relevance: f64,
     about: UnixMs,
+    priority: Priority,
 }
 
 impl Hint {
-    /// The most it can score: its priority alone is unknown.
-    pub fn score_max(&self, now: UnixMs) -> f64 {
-        Usefulness::of(self.relevance, now.0 - self.about.0, Priority::Critical).score()
+    /// Its usefulness.
+    pub fn score(&self, now: UnixMs) -> f64 {
+        Usefulness::of(self.relevance, now.0 - self.about.0, self.priority).score()
     }
 }
 
@@ -44,7 +45,8 @@ impl Useful {
             let relevance = (hit.score / best).clamp(0.0, 1.0) * weight;
             let known = self.by_id.get(&hit.id);
             if known.is_none_or(|known| relevance > known.relevance) {
-                self.by_id.insert(hit.id, Hint { relevance, about: hit.about });
+                let hint = Hint { relevance, about: hit.about, priority: hit.priority };
+                self.by_id.insert(hit.id, hint);
             }
         }
         self.degraded = answer.degraded;
