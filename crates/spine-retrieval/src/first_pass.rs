@@ -9,10 +9,13 @@
 //! words these are depends only on how often they stand in the workspace, and who leads only on the
 //! memories themselves: never on another workspace, nor on how the index is cut into segments.
 
+use std::cell::RefCell;
+
 use crate::best::{Best, Scored, best_first};
 use crate::committed::Source;
 use crate::date_words::DatePart;
-use crate::limits::MEMORIES_PER_READ;
+use crate::fetching::FETCHED_TOGETHER;
+use crate::limits::{KEPT_SUMS_MAX, MEMORIES_PER_READ};
 use crate::narrowed::Passing;
 use crate::question::QueryTerm;
 use crate::recipe::{CANDIDATES, FIRST_B, FIRST_K1};
@@ -32,7 +35,7 @@ pub(crate) fn by_words(
     let scorer = Scorer { terms, average: average_length(space) };
     let mut best = Best::new(CANDIDATES);
     match passing {
-        Passing::Few(numbers) => scorer.score_all(space, numbers.iter().copied(), &mut best),
+        Passing::Few(numbers) => scorer.score_all(space, numbers, &mut best),
         _ => {
             let reached = Reader { space, workspace, scorer: &scorer, passing }.reach()?;
             scorer.score_reached(space, reached, &mut best);
@@ -52,12 +55,17 @@ struct Scorer<'q> {
 }
 
 impl Scorer<'_> {
-    fn score_all(&self, space: &Space, numbers: impl Iterator<Item = u32>, best: &mut Best<f64>) {
-        for number in numbers {
-            let score = space.slot(number).map_or(0.0, |slot| self.score(space, slot));
-            if score > 0.0 {
-                best.push(score, number);
-            }
+    fn score_all(&self, space: &Space, numbers: &[u32], best: &mut Best<f64>) {
+        for numbers in numbers.chunks(FETCHED_TOGETHER) {
+            space.fetch_terms(numbers);
+            numbers.iter().for_each(|number| self.score_one(space, *number, best));
+        }
+    }
+
+    fn score_one(&self, space: &Space, number: u32, best: &mut Best<f64>) {
+        let score = space.slot(number).map_or(0.0, |slot| self.score(space, slot));
+        if score > 0.0 {
+            best.push(score, number);
         }
     }
 
@@ -68,12 +76,13 @@ impl Scorer<'_> {
             sums.select_nth_unstable_by(CANDIDATES - 1, best_first);
         }
         let (leading, others) = sums.split_at(sums.len().min(CANDIDATES));
-        self.score_all(space, leading.iter().map(|(_, number)| *number), best);
+        let leading: Vec<u32> = leading.iter().map(|(_, number)| *number).collect();
+        self.score_all(space, &leading, best);
         best.floor();
         for (sum, number) in others {
             let most = f64::from(*sum) * (1.0 + f64::from(SUM_ERROR)) + left + ROUNDING;
             if best.admits(most) {
-                self.score_all(space, std::iter::once(*number), best);
+                self.score_one(space, *number, best);
             }
         }
     }
@@ -272,9 +281,27 @@ struct Sums {
     closed: bool,
 }
 
+thread_local! {
+    /// Zeros for the next search: fresh memory would cost as much as reading the postings.
+    static ZEROS: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Drop for Sums {
+    /// Only what was touched is not zero.
+    fn drop(&mut self) {
+        if self.sums.len() > KEPT_SUMS_MAX {
+            return;
+        }
+        self.drop_where(|_| true);
+        ZEROS.replace(std::mem::take(&mut self.sums));
+    }
+}
+
 impl Sums {
     fn new(numbers: usize) -> Self {
-        Self { sums: vec![0.0; numbers], touched: Vec::new(), closed: false }
+        let mut sums = ZEROS.take();
+        sums.resize(numbers, 0.0);
+        Self { sums, touched: Vec::new(), closed: false }
     }
 
     #[inline]
@@ -312,8 +339,15 @@ impl Sums {
     fn keep_within_reach(&mut self, left: f64) {
         let lowest = self.lowest_of_best().unwrap_or_default();
         let needed = ((lowest - left) * (1.0 - f64::from(SUM_ERROR)) - ROUNDING) as f32;
-        let sums = &self.sums;
-        self.touched.retain(|number| sums.get(*number as usize).is_some_and(|sum| *sum >= needed));
+        self.drop_where(|sum| sum < needed);
+    }
+
+    fn drop_where(&mut self, is_dropped: impl Fn(f32) -> bool) {
+        let Self { sums, touched, .. } = self;
+        touched.retain(|number| {
+            let dropped = sums.get_mut(*number as usize).filter(|sum| is_dropped(**sum));
+            dropped.map(|sum| *sum = 0.0).is_none()
+        });
     }
 
     /// Those that lead so far.

@@ -14,6 +14,7 @@ mod document_terms;
 mod embedder;
 mod fast_map;
 mod feeding;
+mod fetching;
 mod first_pass;
 mod index;
 pub mod limits;

@@ -7,6 +7,7 @@
 //! Among many, a scan of the sign bits of mixed vectors picks those that are compared exactly.
 
 use crate::best::{Best, Scored};
+use crate::fetching::FETCHED_TOGETHER;
 use crate::limits::{MEMORIES_PER_PICK, PICKED_VECTORS};
 use crate::narrowed::Passing;
 use crate::recipe::{CANDIDATES, REACH};
@@ -66,7 +67,7 @@ impl Wide for Cosines<'_> {
     fn work(self) -> Vec<f32> {
         let mut cosines = Vec::with_capacity(self.numbers.len());
         for numbers in self.numbers.chunks(FETCHED_TOGETHER) {
-            self.fetch(numbers);
+            self.space.fetch_vectors(numbers);
             for number in numbers {
                 let mut near = 0.0;
                 for other in self.space.neighbours(*number) {
@@ -79,24 +80,7 @@ impl Wide for Cosines<'_> {
     }
 }
 
-/// Vectors that are fetched together, and the bytes that memory gives at a time.
-const FETCHED_TOGETHER: usize = 16;
-const LINE_BYTES: usize = 64;
-
 impl Cosines<'_> {
-    /// Looks at vectors that lie far apart before they are needed: memory answers many requests in the time of one, but
-    /// the machine does not see past the arithmetic in between.
-    #[inline(always)]
-    fn fetch(&self, numbers: &[u32]) {
-        let mut seen = 0;
-        for number in numbers {
-            for line in self.space.vector(*number).chunks(LINE_BYTES) {
-                seen ^= line.first().copied().unwrap_or_default();
-            }
-        }
-        std::hint::black_box(seen);
-    }
-
     #[inline(always)]
     fn product(&self, number: u32) -> f32 {
         let product = dot(self.space.vector(number), &self.query.values) as f32;

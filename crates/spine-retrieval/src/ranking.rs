@@ -5,6 +5,7 @@ use spine_store::{Hit, ScorePart, UnixMs};
 
 use crate::best::best_first;
 use crate::fast_map::FastMap;
+use crate::fetching::FETCHED_TOGETHER;
 use crate::first_pass::{average_length, by_words};
 use crate::meaning::{by_meaning, cosines};
 use crate::narrowed::Passing;
@@ -94,8 +95,11 @@ impl Search<'_> {
         let neighbours = 2.0 * REACH as f64;
         let average = average_length(self.space) * (1.0 + near * neighbours);
         let average = average + DATE_WORDS * self.recipe.dates;
-        let scores: Vec<f64> =
-            candidates.iter().map(|number| self.context_score(*number, terms, average)).collect();
+        let mut scores: Vec<f64> = Vec::with_capacity(candidates.len());
+        for numbers in candidates.chunks(FETCHED_TOGETHER) {
+            self.space.fetch_terms(numbers);
+            scores.extend(numbers.iter().map(|number| self.context_score(*number, terms, average)));
+        }
         let highest = scores.iter().copied().fold(1e-9, f64::max);
         scores.into_iter().map(|score| score / highest).collect()
     }
