@@ -28,6 +28,7 @@ mod v1;
 mod verify;
 mod version;
 mod wellformed;
+mod word_counts;
 
 pub use constraint::{DEADLINE, MAX_HOPS, MAX_TOKENS};
 pub use digest::{Digest, Salt};

@@ -32,5 +32,7 @@ pub const HOPS_MAX: u32 = 1_000;
 pub const HOPS_DEFAULT: u32 = 10;
 /// The largest budget.
 pub const BUDGET_TOKENS_MAX: u32 = 10_000_000;
+/// Words whose tokens are remembered by one thread for each tokenizer, 16 bytes each.
+pub const REMEMBERED_WORDS_MAX: usize = 16 * 1024;
 /// The budget where neither the call, nor the target, nor a parent names one.
 pub const BUDGET_TOKENS_DEFAULT: u32 = 4_000;

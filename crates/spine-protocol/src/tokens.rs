@@ -1,6 +1,14 @@
 //! Counting tokens, from vocabularies inside the binary. Counting means ordinary encoding: special tokens are text.
 
+use std::cell::RefCell;
+
 use crate::envelope::TokenizerName;
+use crate::word_counts::WordCounts;
+
+thread_local! {
+    static O200K_BASE: RefCell<WordCounts> = RefCell::new(WordCounts::new(bpe_openai::o200k_base()));
+    static CL100K_BASE: RefCell<WordCounts> = RefCell::new(WordCounts::new(bpe_openai::cl100k_base()));
+}
 
 /// A tokenizer that this crate does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,8 +18,8 @@ pub struct TokenizerError(pub String);
 /// How many tokens a text takes. The vocabulary is loaded at the first count.
 pub fn count(tokenizer: &TokenizerName, text: &str) -> Result<u32, TokenizerError> {
     let tokens = match tokenizer {
-        TokenizerName::O200kBase => bpe_openai::o200k_base().count(text),
-        TokenizerName::Cl100kBase => bpe_openai::cl100k_base().count(text),
+        TokenizerName::O200kBase => O200K_BASE.with_borrow_mut(|counts| counts.count(text)),
+        TokenizerName::Cl100kBase => CL100K_BASE.with_borrow_mut(|counts| counts.count(text)),
         TokenizerName::Approx => approx(text),
         TokenizerName::Other(name) => return Err(TokenizerError(name.clone())),
     };

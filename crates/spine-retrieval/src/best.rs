@@ -50,11 +50,17 @@ impl<F: PartialOrd + Copy> Best<F> {
         self.floor.map(|(figure, _)| figure)
     }
 
-    /// Best first.
-    pub(crate) fn into_sorted(mut self) -> Vec<Scored<F>> {
+    /// In no order.
+    pub(crate) fn into_kept(mut self) -> Vec<Scored<F>> {
         self.cut();
-        self.kept.sort_unstable_by(best_first);
         self.kept
+    }
+
+    /// Best first.
+    pub(crate) fn into_sorted(self) -> Vec<Scored<F>> {
+        let mut kept = self.into_kept();
+        kept.sort_unstable_by(best_first);
+        kept
     }
 }
 

@@ -19,7 +19,7 @@ use crate::segment_records::{Records, RecordsPlugin};
 use crate::workspace_terms::{WORKSPACE_TERMS, WorkspaceTerms};
 
 /// Raised whenever the form on disk or the way terms are made changes: an older index is built anew.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// What a commit says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -9,10 +9,13 @@
 //! words these are depends only on how often they stand in the workspace, and who leads only on the
 //! memories themselves: never on another workspace, nor on how the index is cut into segments.
 
-use crate::best::{Best, Scored};
+use std::cell::RefCell;
+
+use crate::best::{Best, Scored, best_first};
 use crate::committed::Source;
 use crate::date_words::DatePart;
-use crate::limits::MEMORIES_PER_READ;
+use crate::fetching::FETCHED_TOGETHER;
+use crate::limits::{KEPT_SUMS_MAX, MEMORIES_PER_READ};
 use crate::narrowed::Passing;
 use crate::question::QueryTerm;
 use crate::recipe::{CANDIDATES, FIRST_B, FIRST_K1};
@@ -32,10 +35,10 @@ pub(crate) fn by_words(
     let scorer = Scorer { terms, average: average_length(space) };
     let mut best = Best::new(CANDIDATES);
     match passing {
-        Passing::Few(numbers) => scorer.score_all(space, numbers.iter().copied(), &mut best),
+        Passing::Few(numbers) => scorer.score_all(space, numbers, &mut best),
         _ => {
-            let reached = reach(space, workspace, &scorer, passing)?;
-            scorer.score_all(space, reached.into_iter(), &mut best);
+            let reached = Reader { space, workspace, scorer: &scorer, passing }.reach()?;
+            scorer.score_reached(space, reached, &mut best);
         }
     }
     Ok(best.into_sorted())
@@ -52,11 +55,34 @@ struct Scorer<'q> {
 }
 
 impl Scorer<'_> {
-    fn score_all(&self, space: &Space, numbers: impl Iterator<Item = u32>, best: &mut Best<f64>) {
-        for number in numbers {
-            let score = space.slot(number).map_or(0.0, |slot| self.score(space, slot));
-            if score > 0.0 {
-                best.push(score, number);
+    fn score_all(&self, space: &Space, numbers: &[u32], best: &mut Best<f64>) {
+        for numbers in numbers.chunks(FETCHED_TOGETHER) {
+            space.fetch_terms(numbers);
+            numbers.iter().for_each(|number| self.score_one(space, *number, best));
+        }
+    }
+
+    fn score_one(&self, space: &Space, number: u32, best: &mut Best<f64>) {
+        let score = space.slot(number).map_or(0.0, |slot| self.score(space, slot));
+        if score > 0.0 {
+            best.push(score, number);
+        }
+    }
+
+    /// The most promising first: what they score rules most others out, and a memory that is not looked at costs nothing.
+    fn score_reached(&self, space: &Space, reached: Reached, best: &mut Best<f64>) {
+        let Reached { mut sums, left } = reached;
+        if sums.len() > CANDIDATES {
+            sums.select_nth_unstable_by(CANDIDATES - 1, best_first);
+        }
+        let (leading, others) = sums.split_at(sums.len().min(CANDIDATES));
+        let leading: Vec<u32> = leading.iter().map(|(_, number)| *number).collect();
+        self.score_all(space, &leading, best);
+        best.floor();
+        for (sum, number) in others {
+            let most = f64::from(*sum) * (1.0 + f64::from(SUM_ERROR)) + left + ROUNDING;
+            if best.admits(most) {
+                self.score_one(space, *number, best);
             }
         }
     }
@@ -144,42 +170,143 @@ fn lists(terms: &[QueryTerm]) -> Vec<List<'_>> {
     lists
 }
 
-/// A set of memories that holds the best by words: surely, or nearly where the bound is reached.
-fn reach(
-    space: &Space,
-    workspace: &str,
-    scorer: &Scorer<'_>,
-    passing: &Passing,
-) -> tantivy::Result<Vec<u32>> {
-    let lists = lists(scorer.terms);
-    let mut left: f64 = lists.iter().map(|list| list.most).sum();
-    let mut room = space.limits.read_postings_max.max(space.live as u64 / MEMORIES_PER_READ);
-    let mut sums = Sums::new(space.numbers());
-    for list in &lists {
-        // Looking costs as much as reading a short list.
-        if list.memories > sums.touched.len() as u64 && sums.are_enough(left) {
-            break;
+/// Memories with what is known of their scores.
+struct Reached {
+    /// Each a lower bound of its memory's score.
+    sums: Vec<Scored<f32>>,
+    /// The most that any of them can be higher.
+    left: f64,
+}
+
+/// Reads postings.
+struct Reader<'r> {
+    space: &'r Space,
+    workspace: &'r str,
+    scorer: &'r Scorer<'r>,
+    passing: &'r Passing,
+}
+
+impl Reader<'_> {
+    /// A set of memories that holds the best by words: surely, or nearly where the bound is reached.
+    fn reach(&self) -> tantivy::Result<Reached> {
+        let (space, limits) = (self.space, &self.space.limits);
+        let lists = lists(self.scorer.terms);
+        let mut left: f64 = lists.iter().map(|list| list.most).sum();
+        let mut room = limits.read_postings_max.max(space.live as u64 / MEMORIES_PER_READ);
+        let mut sums = Sums::new(space.numbers());
+        for (place, list) in lists.iter().enumerate() {
+            // Looking costs as much as reading a short list.
+            if list.memories > sums.touched.len() as u64 && sums.are_enough(left) {
+                return self.close_in(sums, left, lists.get(place..).unwrap_or_default());
+            }
+            if list.memories > room && sums.touched.len() >= limits.leading_memories_max {
+                return Ok(sums.leading(left, limits.leading_memories_max));
+            }
+            self.read(list, &mut sums)?;
+            room = room.saturating_sub(list.memories);
+            left -= list.most;
         }
-        if list.memories > room && sums.touched.len() >= space.limits.leading_memories_max {
-            return Ok(sums.leading(space.limits.leading_memories_max));
-        }
-        sums.add_tail(space, list, scorer, passing);
-        sums.add_list(space, workspace, list, scorer, passing)?;
-        room = room.saturating_sub(list.memories);
-        left -= list.most;
+        sums.keep_within_reach(left);
+        Ok(Reached { sums: sums.figures().collect(), left })
     }
-    Ok(sums.within_reach(left))
+
+    /// The best are among those that were met. The lists that are left are read while that costs less than scoring all
+    /// that could still be among the best.
+    fn close_in(
+        &self,
+        mut sums: Sums,
+        mut left: f64,
+        unread: &[List<'_>],
+    ) -> tantivy::Result<Reached> {
+        sums.closed = true;
+        sums.keep_within_reach(left);
+        for list in unread {
+            if list.memories > sums.touched.len() as u64 * POSTINGS_PER_SCORE {
+                break;
+            }
+            self.read(list, &mut sums)?;
+            left -= list.most;
+            sums.keep_within_reach(left);
+        }
+        Ok(Reached { sums: sums.figures().collect(), left })
+    }
+
+    fn read(&self, list: &List<'_>, sums: &mut Sums) -> tantivy::Result<()> {
+        let gains = Gains::new(list, self.scorer);
+        self.read_tail(list, &gains, sums);
+        self.read_committed(list, &gains, sums)
+    }
+
+    /// Adds what is not on disk, in the same steps as what is: the sums must be the same bit by bit.
+    fn read_tail(&self, list: &List<'_>, gains: &Gains, sums: &mut Sums) {
+        let space = self.space;
+        for number in space.tail.keys().filter(|number| self.passing.contains(space, **number)) {
+            let Some(slot) = space.slot(*number) else { continue };
+            let count = list.count_in(space, slot);
+            if count > 0 && sums.takes(*number) {
+                sums.add(*number, gains.of(slot.length, count));
+            }
+        }
+    }
+
+    fn read_committed(
+        &self,
+        list: &List<'_>,
+        gains: &Gains,
+        sums: &mut Sums,
+    ) -> tantivy::Result<()> {
+        let space = self.space;
+        let key = (list.source, self.workspace, list.term.text.as_str());
+        let all_pass = matches!(self.passing, Passing::All { .. }) && space.expiring == 0;
+        space.committed.postings(key, |segment, document, count| {
+            let documents = space.documents.get(segment);
+            let number = documents.and_then(|all| all.get(document as usize)).copied();
+            let Some(number) = number.filter(|number| *number != 0) else { return };
+            if !sums.takes(number) {
+                return;
+            }
+            let Some(length) = space.posted_length(number) else { return };
+            if all_pass || self.passing.contains(space, number) {
+                sums.add(number, gains.of(length, count));
+            }
+        })
+    }
 }
 
 /// Partial scores, each a lower bound of a memory's score.
 struct Sums {
     sums: Vec<f32>,
     touched: Vec<u32>,
+    /// Whether no further memory is taken.
+    closed: bool,
+}
+
+thread_local! {
+    /// Zeros for the next search: fresh memory would cost as much as reading the postings.
+    static ZEROS: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Drop for Sums {
+    /// Only what was touched is not zero.
+    fn drop(&mut self) {
+        if self.sums.len() > KEPT_SUMS_MAX {
+            return;
+        }
+        self.drop_where(|_| true);
+        ZEROS.replace(std::mem::take(&mut self.sums));
+    }
 }
 
 impl Sums {
     fn new(numbers: usize) -> Self {
-        Self { sums: vec![0.0; numbers], touched: Vec::new() }
+        let mut sums = ZEROS.take();
+        sums.resize(numbers, 0.0);
+        Self { sums, touched: Vec::new(), closed: false }
+    }
+
+    #[inline]
+    fn takes(&self, number: u32) -> bool {
+        !self.closed || self.sums.get(number as usize).is_some_and(|sum| *sum != 0.0)
     }
 
     #[inline]
@@ -190,40 +317,6 @@ impl Sums {
             }
             *sum += value;
         }
-    }
-
-    /// Adds what is not on disk, in the same steps as what is: the sums must be the same bit by bit.
-    fn add_tail(&mut self, space: &Space, list: &List<'_>, scorer: &Scorer<'_>, passing: &Passing) {
-        let gains = Gains::new(list, scorer);
-        for number in space.tail.keys().filter(|number| passing.contains(space, **number)) {
-            let Some(slot) = space.slot(*number) else { continue };
-            let count = list.count_in(space, slot);
-            if count > 0 {
-                self.add(*number, gains.of(slot.length, count));
-            }
-        }
-    }
-
-    fn add_list(
-        &mut self,
-        space: &Space,
-        workspace: &str,
-        list: &List<'_>,
-        scorer: &Scorer<'_>,
-        passing: &Passing,
-    ) -> tantivy::Result<()> {
-        let key = (list.source, workspace, list.term.text.as_str());
-        let all_pass = matches!(passing, Passing::All { .. }) && space.expiring == 0;
-        let gains = Gains::new(list, scorer);
-        space.committed.postings(key, |segment, document, count| {
-            let documents = space.documents.get(segment);
-            let number = documents.and_then(|all| all.get(document as usize)).copied();
-            let Some(number) = number.filter(|number| *number != 0) else { return };
-            let Some(length) = space.posted_length(number) else { return };
-            if all_pass || passing.contains(space, number) {
-                self.add(number, gains.of(length, count));
-            }
-        })
     }
 
     /// Whether the best so far cannot be overtaken by what was never met.
@@ -242,22 +335,31 @@ impl Sums {
         best.floor().map(f64::from).map(|lowest| lowest * (1.0 - f64::from(SUM_ERROR)))
     }
 
-    /// Those that could still be among the best if all that is left were theirs.
-    fn within_reach(self, left: f64) -> Vec<u32> {
+    /// Keeps those that could still be among the best if all that is left were theirs.
+    fn keep_within_reach(&mut self, left: f64) {
         let lowest = self.lowest_of_best().unwrap_or_default();
         let needed = ((lowest - left) * (1.0 - f64::from(SUM_ERROR)) - ROUNDING) as f32;
-        let Self { sums, mut touched } = self;
-        touched.retain(|number| sums.get(*number as usize).is_some_and(|sum| *sum >= needed));
-        touched
+        self.drop_where(|sum| sum < needed);
+    }
+
+    fn drop_where(&mut self, is_dropped: impl Fn(f32) -> bool) {
+        let Self { sums, touched, .. } = self;
+        touched.retain(|number| {
+            let dropped = sums.get_mut(*number as usize).filter(|sum| is_dropped(**sum));
+            dropped.map(|sum| *sum = 0.0).is_none()
+        });
     }
 
     /// Those that lead so far.
-    fn leading(self, limit: usize) -> Vec<u32> {
+    fn leading(&self, left: f64, limit: usize) -> Reached {
         let mut best = Best::new(limit);
         self.figures().for_each(|(sum, number)| best.push(sum, number));
-        best.into_sorted().into_iter().map(|(_, number)| number).collect()
+        Reached { sums: best.into_kept(), left }
     }
 }
+
+/// Scoring a memory costs as much as reading so many postings: it is somewhere else in memory, and they are in a row.
+const POSTINGS_PER_SCORE: u64 = 64;
 
 /// More than adding a few hundred single-precision numbers can be off.
 const SUM_ERROR: f32 = 1e-4;

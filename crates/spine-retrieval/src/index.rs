@@ -7,7 +7,7 @@ use spine_protocol::WorkspaceName;
 use spine_store::limits::{PAGE_ROWS_MAX, SEARCH_HITS_MAX};
 use spine_store::{
     Change, ErrorKind, IndexState, IndexStatus, MemoryRow, Retriever, SearchAnswer, SearchQuery,
-    Store, StoreError, StoreFuture,
+    Store, StoreError, StoreFuture, all_workspaces,
 };
 
 use crate::committed::Payload;
@@ -327,17 +327,10 @@ impl Retriever for SearchIndex {
     fn rebuild(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.begin_anew()?;
-            let mut after = None;
-            loop {
-                let page = self.store.workspaces(after, PAGE_ROWS_MAX).await?;
-                for workspace in page.items {
-                    self.current(&workspace.name).await?;
-                }
-                after = page.next;
-                if after.is_none() {
-                    return self.disk.commit().map_err(|error| broken(&error));
-                }
+            for workspace in all_workspaces(self.store.as_ref()).await? {
+                self.current(&workspace.name).await?;
             }
+            self.disk.commit().map_err(|error| broken(&error))
         })
     }
 }

@@ -37,6 +37,8 @@ pub const RESIDENT_MEMORIES_MAX: usize = 4_000_000;
 /// In a large workspace one posting is read for so many memories, if that is more than the bound: with
 /// fewer, too many of the best were missed.
 pub const MEMORIES_PER_READ: u64 = 2;
+/// Partial scores that one thread keeps room for between searches, four bytes each; larger workspaces get theirs anew.
+pub const KEPT_SUMS_MAX: usize = 262_144;
 /// Vectors that a scan of sign bits picks for the exact comparison.
 pub const PICKED_VECTORS: usize = 2_000;
 /// In a large workspace one vector is picked for so many memories, if that is more.

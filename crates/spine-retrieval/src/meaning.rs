@@ -7,11 +7,13 @@
 //! Among many, a scan of the sign bits of mixed vectors picks those that are compared exactly.
 
 use crate::best::{Best, Scored};
+use crate::fetching::FETCHED_TOGETHER;
 use crate::limits::{MEMORIES_PER_PICK, PICKED_VECTORS};
 use crate::narrowed::Passing;
 use crate::recipe::{CANDIDATES, REACH};
+use crate::sign_bits::{Nearness, Planes};
 use crate::space::Space;
-use crate::vector::{Nearness, Planes, Products, Vector, Wide, dot, widely};
+use crate::vector::{Products, Vector, Wide, dot, widely};
 
 /// The best memories by meaning, best first.
 pub(crate) fn by_meaning(space: &Space, query: &Vector, passing: &Passing) -> Vec<Scored<f32>> {
@@ -21,20 +23,28 @@ pub(crate) fn by_meaning(space: &Space, query: &Vector, passing: &Passing) -> Ve
             best_of(space, query, numbers)
         }
         _ if space.live <= space.limits.exact_vectors_max => {
-            select(space, &mixed(space, &products(space, query)), passing, CANDIDATES)
+            select(space, &mixed(space, &products(space, query)), passing)
         }
         Passing::Few(numbers) => best_of(space, query, numbers),
         _ => best_of(space, query, &picked(space, query, passing)),
     }
 }
 
+/// Vectors whose signs are compared before the best of them are kept: their figures stay in the nearest cache.
+const SCANNED_TOGETHER: usize = 1_024;
+
 /// Those whose signs are most like the query's, by number: so memory is read in one direction.
 fn picked(space: &Space, query: &Vector, passing: &Passing) -> Vec<u32> {
     let query = Planes::new(&query.values);
-    let figures = widely(Nearness { bits: space.bits(), query: &query });
-    let count = PICKED_VECTORS.max(space.live / MEMORIES_PER_PICK);
-    let picked = select(space, &figures, passing, count);
-    let mut numbers: Vec<u32> = picked.into_iter().map(|(_, number)| number).collect();
+    let mut selection =
+        Selection::new(space, passing, PICKED_VECTORS.max(space.live / MEMORIES_PER_PICK));
+    let mut figures = [0; SCANNED_TOGETHER];
+    for rows in space.bits().parts(SCANNED_TOGETHER) {
+        let count = widely(Nearness { rows, query: &query, into: &mut figures });
+        selection.offer(figures.get(..count).unwrap_or_default());
+    }
+    let mut numbers: Vec<u32> =
+        selection.best.into_kept().into_iter().map(|(_, number)| number).collect();
     numbers.sort_unstable();
     numbers
 }
@@ -56,12 +66,15 @@ impl Wide for Cosines<'_> {
     #[inline(always)]
     fn work(self) -> Vec<f32> {
         let mut cosines = Vec::with_capacity(self.numbers.len());
-        for number in self.numbers {
-            let mut near = 0.0;
-            for other in self.space.neighbours(*number) {
-                near += self.product(other);
+        for numbers in self.numbers.chunks(FETCHED_TOGETHER) {
+            self.space.fetch_vectors(numbers);
+            for number in numbers {
+                let mut near = 0.0;
+                for other in self.space.neighbours(*number) {
+                    near += self.product(other);
+                }
+                cosines.push(blend(self.space, *number, self.product(*number), near));
             }
-            cosines.push(blend(self.space, *number, self.product(*number), near));
         }
         cosines
     }
@@ -86,20 +99,51 @@ fn best_of(space: &Space, query: &Vector, numbers: &[u32]) -> Vec<Scored<f32>> {
     best.into_sorted()
 }
 
-fn select<F: PartialOrd + Copy>(
-    space: &Space,
-    figures: &[F],
-    passing: &Passing,
-    limit: usize,
-) -> Vec<Scored<F>> {
-    let all_pass = matches!(passing, Passing::All { .. }) && space.is_dense();
-    let mut best = Best::new(limit);
-    for (number, figure) in (0u32..).zip(figures).skip(1) {
-        if best.admits(*figure) && (all_pass || passing.contains(space, number)) {
-            best.push(*figure, number);
+/// Figures that are looked at together: few are high enough.
+const JUDGED_TOGETHER: usize = 16;
+
+/// The best of figures that come by number, from 0, which is no memory.
+struct Selection<'s, F> {
+    space: &'s Space,
+    passing: &'s Passing,
+    all_pass: bool,
+    next: u32,
+    best: Best<F>,
+}
+
+impl<'s, F: PartialOrd + Copy> Selection<'s, F> {
+    fn new(space: &'s Space, passing: &'s Passing, limit: usize) -> Self {
+        let all_pass = matches!(passing, Passing::All { .. }) && space.is_dense();
+        Self { space, passing, all_pass, next: 0, best: Best::new(limit) }
+    }
+
+    fn offer(&mut self, figures: &[F]) {
+        for figures in figures.chunks(JUDGED_TOGETHER) {
+            // No way out of the loop before its end, so that the compiler compares several at once.
+            if figures.iter().fold(false, |some, figure| some | self.best.admits(*figure)) {
+                self.offer_each(figures);
+            }
+            self.next += figures.len() as u32;
         }
     }
-    best.into_sorted()
+
+    fn offer_each(&mut self, figures: &[F]) {
+        for (number, figure) in (self.next..self.space.numbers() as u32).zip(figures) {
+            if self.best.admits(*figure) && self.passes(number) {
+                self.best.push(*figure, number);
+            }
+        }
+    }
+
+    fn passes(&self, number: u32) -> bool {
+        number != 0 && (self.all_pass || self.passing.contains(self.space, number))
+    }
+}
+
+fn select(space: &Space, figures: &[f32], passing: &Passing) -> Vec<Scored<f32>> {
+    let mut selection = Selection::new(space, passing, CANDIDATES);
+    selection.offer(figures);
+    selection.best.into_sorted()
 }
 
 /// The product of every vector and the query.

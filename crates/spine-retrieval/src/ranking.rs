@@ -1,11 +1,11 @@
 //! From candidates to a ranking: words with context, meaning, and what is said around them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
 use spine_protocol::MemoryId;
 use spine_store::{Hit, ScorePart, UnixMs};
 
 use crate::best::best_first;
+use crate::fast_map::FastMap;
+use crate::fetching::FETCHED_TOGETHER;
 use crate::first_pass::{average_length, by_words};
 use crate::meaning::{by_meaning, cosines};
 use crate::narrowed::Passing;
@@ -36,30 +36,31 @@ impl Search<'_> {
         let candidates = self.candidates(&terms)?;
         let base = self.base(&candidates, &terms);
         let lifts = self.thread_lifts(&base);
-        let mut ranked: Vec<(f64, u32)> = Vec::with_capacity(base.len());
-        let mut parts = HashMap::with_capacity(base.len());
-        for (number, of_base) in &base {
-            let of_hit = self.parts(*number, *of_base, &base, &lifts);
-            ranked.push((of_hit.iter().map(|(_, adds)| adds).sum(), *number));
-            parts.insert(*number, of_hit);
-        }
+        let sum = |of_base: &OfBase| {
+            let parts = self.parts(of_base, &base, &lifts);
+            (parts.iter().map(|(_, adds)| adds).sum(), of_base.0)
+        };
+        let mut ranked: Vec<(f64, u32)> = base.iter().map(sum).collect();
         ranked.sort_unstable_by(best_first);
         ranked.truncate(limit);
-        let hits = ranked.into_iter().filter_map(|(score, number)| {
-            let parts = parts.get(&number).filter(|_| explain);
-            self.hit(number, score, parts.map(named_parts).unwrap_or_default())
-        });
-        Ok(hits.collect())
+        let parts = |number| {
+            let of_base = (number, found(&base, number).filter(|_| explain)?);
+            Some(named_parts(&self.parts(&of_base, &base, &lifts)))
+        };
+        let hits = ranked.into_iter();
+        Ok(hits.filter_map(|(score, n)| self.hit(n, score, parts(n).unwrap_or_default())).collect())
     }
 
     fn hit(&self, number: u32, score: f64, parts: Vec<ScorePart>) -> Option<Hit> {
         let slot = self.space.slot(number)?;
         let (id, about) = (MemoryId::new(u64::from(number))?, UnixMs(slot.about_ms));
-        Some(Hit { id, version: slot.version, about, score, parts })
+        let (version, priority) = (slot.version, slot.priority);
+        Some(Hit { id, version, about, priority, score, parts })
     }
 
-    fn candidates(&self, terms: &[QueryTerm]) -> tantivy::Result<BTreeSet<u32>> {
-        let mut found = BTreeSet::new();
+    /// By number.
+    fn candidates(&self, terms: &[QueryTerm]) -> tantivy::Result<Vec<u32>> {
+        let mut found = Vec::new();
         if self.recipe.words > 0.0 || self.vector.is_none() {
             let first = by_words(self.space, self.workspace, terms, self.passing)?;
             let expanded = first.iter().take(EXPANDED).flat_map(|hit| self.space.neighbours(hit.1));
@@ -70,11 +71,13 @@ impl Search<'_> {
             let near = by_meaning(self.space, vector, self.passing);
             found.extend(near.into_iter().map(|(_, number)| number));
         }
+        found.sort_unstable();
+        found.dedup();
         Ok(found)
     }
 
     /// Words and meaning of each candidate, each weighted; together its base score.
-    fn base(&self, candidates: &BTreeSet<u32>, terms: &[QueryTerm]) -> Base {
+    fn base(&self, candidates: &[u32], terms: &[QueryTerm]) -> Vec<OfBase> {
         let words = self.words(candidates, terms);
         let meanings = self.meanings(candidates);
         let weight = if self.vector.is_some() { self.recipe.words } else { 1.0 };
@@ -87,13 +90,16 @@ impl Search<'_> {
     }
 
     /// BM25F over own words, neighbours' words and date, over the best of the candidates.
-    fn words(&self, candidates: &BTreeSet<u32>, terms: &[QueryTerm]) -> Vec<f64> {
+    fn words(&self, candidates: &[u32], terms: &[QueryTerm]) -> Vec<f64> {
         let near = self.recipe.neighbour_words;
         let neighbours = 2.0 * REACH as f64;
         let average = average_length(self.space) * (1.0 + near * neighbours);
         let average = average + DATE_WORDS * self.recipe.dates;
-        let scores: Vec<f64> =
-            candidates.iter().map(|number| self.context_score(*number, terms, average)).collect();
+        let mut scores: Vec<f64> = Vec::with_capacity(candidates.len());
+        for numbers in candidates.chunks(FETCHED_TOGETHER) {
+            self.space.fetch_terms(numbers);
+            scores.extend(numbers.iter().map(|number| self.context_score(*number, terms, average)));
+        }
         let highest = scores.iter().copied().fold(1e-9, f64::max);
         scores.into_iter().map(|score| score / highest).collect()
     }
@@ -119,10 +125,9 @@ impl Search<'_> {
     }
 
     /// Cosines, from the lowest of the candidates, 0, to the highest, 1.
-    fn meanings(&self, candidates: &BTreeSet<u32>) -> Vec<f64> {
+    fn meanings(&self, candidates: &[u32]) -> Vec<f64> {
         let Some(vector) = self.vector else { return vec![0.0; candidates.len()] };
-        let numbers: Vec<u32> = candidates.iter().copied().collect();
-        let cosines = cosines(self.space, vector, &numbers);
+        let cosines = cosines(self.space, vector, candidates);
         let cosines: Vec<f64> = cosines.into_iter().map(f64::from).collect();
         let lowest = cosines.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = cosines.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -131,8 +136,8 @@ impl Search<'_> {
     }
 
     /// The best base score of each thread.
-    fn thread_lifts(&self, base: &Base) -> HashMap<u32, f64> {
-        let mut lifts = HashMap::new();
+    fn thread_lifts(&self, base: &[OfBase]) -> FastMap<u32, f64> {
+        let mut lifts = FastMap::default();
         for (number, score) in base {
             let thread = self.space.slot(*number).map_or(0, |slot| slot.thread);
             let best: &mut f64 = lifts.entry(thread).or_default();
@@ -144,10 +149,9 @@ impl Search<'_> {
     /// Value and what it adds, in the order of `PARTS`.
     fn parts(
         &self,
-        number: u32,
-        score: BaseScore,
-        base: &Base,
-        lifts: &HashMap<u32, f64>,
+        &(number, score): &OfBase,
+        base: &[OfBase],
+        lifts: &FastMap<u32, f64>,
     ) -> [(f64, f64); 6] {
         let Some(slot) = self.space.slot(number) else { return Default::default() };
         let author = f64::from(u8::from(self.named.authors.contains(&slot.author)));
@@ -164,21 +168,27 @@ impl Search<'_> {
     }
 
     /// A memory without a thread is a thread of its own.
-    fn lift(&self, slot: &Slot, score: BaseScore, lifts: &HashMap<u32, f64>) -> f64 {
+    fn lift(&self, slot: &Slot, score: BaseScore, lifts: &FastMap<u32, f64>) -> f64 {
         let shared = lifts.get(&slot.thread).copied();
         shared.filter(|_| slot.thread != crate::names::NO_NAME).unwrap_or(score.total())
     }
 
     /// How well the question just before fits, if it is one.
-    fn answered(&self, number: u32, base: &Base) -> f64 {
+    fn answered(&self, number: u32, base: &[OfBase]) -> f64 {
         let Some(before) = self.space.before(number) else { return 0.0 };
         let asks = self.space.slot(before).map_or(0.0, |slot| f64::from(slot.asks));
-        asks * base.get(&before).map_or(0.0, |score| score.total())
+        asks * found(base, before).map_or(0.0, BaseScore::total)
     }
 }
 
-/// Base scores of the candidates, by number.
-type Base = BTreeMap<u32, BaseScore>;
+/// A candidate with its base score.
+type OfBase = (u32, BaseScore);
+
+/// The base score of a candidate; they come by number.
+fn found(base: &[OfBase], number: u32) -> Option<BaseScore> {
+    let place = base.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+    base.get(place).map(|(_, score)| *score)
+}
 
 /// Value and what it adds.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@
 //! the same as one built from nothing, and a deletion leaves nothing to undo. It is read where it lies:
 //! loading a workspace takes no record apart first.
 
-use spine_store::Memory;
+use spine_store::{Memory, Priority};
 
 use crate::asks::asking_share;
 use crate::date_words::DateWords;
@@ -14,6 +14,10 @@ use crate::vector::Vector;
 
 /// Bytes before the terms.
 const HEAD_BYTES: usize = 68;
+/// Where the flags stand above a date.
+const PINNED_BIT: u32 = 63;
+const PRIORITY_BITS: u32 = 56;
+const PRIORITY_MASK: u64 = 0b111;
 
 /// A record on its way in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +41,8 @@ impl RecordBytes {
         bytes.extend(memory.change.0.to_le_bytes());
         bytes.extend(memory.about_at().0.to_le_bytes());
         bytes.extend(body.expires_at.map_or(i64::MAX, |at| at.0).to_le_bytes());
-        bytes.extend((date.pack() | u64::from(body.pinned) << 63).to_le_bytes());
+        let flags = u64::from(body.pinned) << PINNED_BIT | (body.priority as u64) << PRIORITY_BITS;
+        bytes.extend((date.pack() | flags).to_le_bytes());
         bytes.extend(asking_share(&body.text).to_le_bytes());
         bytes.extend((terms.len() as u32).to_le_bytes());
         bytes.extend(model.to_le_bytes());
@@ -66,6 +71,7 @@ pub(crate) struct Record<'b> {
     pub(crate) version: u32,
     pub(crate) change: u64,
     pub(crate) pinned: bool,
+    pub(crate) priority: Priority,
     pub(crate) about_ms: i64,
     /// `i64::MAX` when it never expires.
     pub(crate) expires_ms: i64,
@@ -108,7 +114,8 @@ impl<'b> Record<'b> {
             number,
             version,
             change,
-            pinned: date >> 63 == 1,
+            pinned: date >> PINNED_BIT == 1,
+            priority: *Priority::ALL.get((date >> PRIORITY_BITS & PRIORITY_MASK) as usize)?,
             about_ms: about as i64,
             expires_ms: expires as i64,
             date: DateWords::unpack(date),
@@ -184,6 +191,7 @@ mod tests {
             subject: Some("user:1".parse().unwrap()),
             tags: vec!["api".parse().unwrap(), "überlang-mehr-als-acht".parse().unwrap()],
             pinned: true,
+            priority: Priority::High,
             occurred_at: Some("2023-05-08T10:00:00Z".parse().unwrap()),
             ..MemoryBody::default()
         };
@@ -202,7 +210,8 @@ mod tests {
         let written = RecordBytes::new(&memory, 7, (&terms, date), Some((4, &vector)));
         let record = Record::read(written.as_bytes()).unwrap();
         assert_eq!((record.number, record.version, record.change), (7, 3, 99));
-        assert_eq!((record.pinned, record.expires_ms, record.asks), (true, i64::MAX, 0.5));
+        assert_eq!((record.pinned, record.priority), (true, Priority::High));
+        assert_eq!((record.expires_ms, record.asks), (i64::MAX, 0.5));
         assert_eq!(record.date, date);
         assert_eq!(record.terms().collect::<Vec<_>>(), terms.counts());
         assert_eq!((record.thread, record.author, record.kind), (Some("run-1"), None, "note"));

@@ -8,14 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 
+use spine_store::Priority;
+
 use crate::committed::Committed;
 use crate::date_words::{DatePart, DateWords};
 use crate::fast_map::FastMap;
 use crate::limits::IndexLimits;
 use crate::names::{NO_MEMORY, NO_NAME, Names};
 use crate::record::Record;
+use crate::sign_bits::{SignBits, SignPart, whole_rows};
 use crate::term_key::TermCount;
-use crate::vector::{BLOCK_WORDS, Wide, add_scaled, length, sign_bits, widely};
+use crate::vector::{Wide, add_scaled, length, widely};
 use crate::vectors::Vectors;
 
 /// Terms of memories that are gone are cleared away when there are more, and more than of live ones.
@@ -34,6 +37,7 @@ pub(crate) struct Slot {
     /// Written since the last commit: postings on disk say something else, or nothing.
     pub(crate) in_tail: bool,
     pub(crate) pinned: bool,
+    pub(crate) priority: Priority,
     pub(crate) version: u32,
     pub(crate) change: u64,
     pub(crate) about_ms: i64,
@@ -98,7 +102,7 @@ pub(crate) struct Space {
     subject_counts: FastMap<u32, usize>,
     vectors: Vectors,
     norms: Vec<f32>,
-    bits: Vec<u64>,
+    bits: SignBits,
     threads: Vec<Vec<u32>>,
     author_counts: Vec<u32>,
     date_counts: FastMap<DatePart, u64>,
@@ -141,7 +145,7 @@ impl Space {
             subject_counts: FastMap::default(),
             vectors: Vectors::new(options.dimensions),
             norms: Vec::new(),
-            bits: Vec::new(),
+            bits: SignBits::new(options.dimensions),
             threads: Vec::new(),
             author_counts: Vec::new(),
             date_counts: FastMap::default(),
@@ -273,14 +277,9 @@ impl Space {
         self.norms.get(number as usize).copied().unwrap_or(1.0)
     }
 
-    /// Sign bits of all vectors, each mixed with its neighbours', some words for each number.
-    pub(crate) fn bits(&self) -> &[u64] {
+    /// Sign bits of all vectors, each mixed with its neighbours'.
+    pub(crate) fn bits(&self) -> &SignBits {
         &self.bits
-    }
-
-    /// Words of sign bits for each number.
-    pub(crate) fn bit_words(&self) -> usize {
-        self.dimensions.div_ceil(64 * BLOCK_WORDS) * BLOCK_WORDS
     }
 
     /// What a neighbour's vector counts.
@@ -386,7 +385,7 @@ impl Space {
             self.subjects.resize(count, NO_MEMORY);
             self.vectors.resize(count);
             self.norms.resize(count, 1.0);
-            self.bits.resize(count * self.bit_words(), 0);
+            self.bits.resize(count);
         }
     }
 
@@ -420,6 +419,7 @@ impl Space {
             live: true,
             in_tail: false,
             pinned: record.pinned,
+            priority: record.priority,
             version: record.version,
             change: record.change,
             about_ms: record.about_ms,
@@ -513,27 +513,28 @@ impl Space {
     }
 
     fn measure(&mut self, numbers: &[u32]) {
-        let words = self.bit_words();
         let mut bits = std::mem::take(&mut self.bits);
         let mut norms = std::mem::take(&mut self.norms);
-        let into = (norms.as_mut_slice(), bits.as_mut_slice());
-        widely(Measure { space: self, numbers: numbers.iter().copied(), first: 0, into, words });
+        for signs in bits.parts_mut(norms.len()) {
+            let (numbers, norms) = (numbers.iter().copied(), norms.as_mut_slice());
+            widely(Measure { space: self, numbers, first: 0, norms, signs });
+        }
         (self.norms, self.bits) = (norms, bits);
     }
 
     fn measure_all(&mut self) {
-        let words = self.bit_words();
         let mut bits = std::mem::take(&mut self.bits);
         let mut norms = std::mem::take(&mut self.norms);
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        let share = norms.len().div_ceil(threads).max(MEASURED_MIN);
+        let share = whole_rows(norms.len().div_ceil(threads).max(MEASURED_MIN));
         let space = &*self;
         thread::scope(|scope| {
-            let parts = norms.chunks_mut(share).zip(bits.chunks_mut((share * words).max(1)));
-            for (part, into) in parts.enumerate() {
+            for (part, (norms, signs)) in
+                norms.chunks_mut(share).zip(bits.parts_mut(share)).enumerate()
+            {
                 let first = part * share;
-                let numbers = first as u32..(first + into.0.len()) as u32;
-                let measure = Measure { space, numbers, first, into, words };
+                let numbers = first as u32..(first + norms.len()) as u32;
+                let measure = Measure { space, numbers, first, norms, signs };
                 scope.spawn(|| widely(measure));
             }
         });
@@ -547,18 +548,16 @@ struct Measure<'s, N> {
     numbers: N,
     /// The number whose place comes first.
     first: usize,
-    /// Lengths and signs.
-    into: (&'s mut [f32], &'s mut [u64]),
-    words: usize,
+    norms: &'s mut [f32],
+    signs: SignPart<'s>,
 }
 
 impl<N: Iterator<Item = u32>> Wide for Measure<'_, N> {
     type Output = ();
 
     #[inline(always)]
-    fn work(self) {
-        let (space, words) = (self.space, self.words);
-        let (norms, bits) = self.into;
+    fn work(mut self) {
+        let space = self.space;
         let mut sum = vec![0f32; space.dimensions];
         for number in self.numbers {
             sum.fill(0.0);
@@ -567,12 +566,10 @@ impl<N: Iterator<Item = u32>> Wide for Measure<'_, N> {
                 add_scaled(&mut sum, space.vector(other), space.mix * space.scale(other));
             }
             let (norm, place) = (length(&sum), number as usize - self.first);
-            if let Some(place) = norms.get_mut(place) {
+            if let Some(place) = self.norms.get_mut(place) {
                 *place = if norm > 0.0 { norm } else { 1.0 };
             }
-            if let Some(bits) = bits.get_mut(place * words..(place + 1) * words) {
-                sign_bits(&sum, bits);
-            }
+            self.signs.set(place, &sum);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Vectors as they are kept: int8 with one scale, and their sign bits.
+//! Vectors as they are kept: int8 with one scale.
 
 use pulp::{Arch, NullaryFnOnce};
 
@@ -68,17 +68,6 @@ fn dot_short(a: &[i8], b: &[i8]) -> i32 {
     sum
 }
 
-/// Sign bits, 64 to a word.
-#[inline(always)]
-pub(crate) fn sign_bits(values: &[f32], bits: &mut [u64]) {
-    for (word, chunk) in bits.iter_mut().zip(values.chunks(64)) {
-        *word = 0;
-        for (at, value) in chunk.iter().enumerate() {
-            *word |= u64::from(*value > 0.0) << at;
-        }
-    }
-}
-
 /// Work over vectors. What it does must be inlined, down to the loops: only so is it compiled for the
 /// machine's widest instructions.
 pub(crate) trait Wide {
@@ -97,8 +86,26 @@ impl<W: Wide> NullaryFnOnce for Dispatched<W> {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+pulp::simd_type! {
+    /// Counts bits in many words at once, which no set of instructions of `pulp` has.
+    struct CountsBits {
+        avx512f: "avx512f",
+        avx512bw: "avx512bw",
+        avx512dq: "avx512dq",
+        avx512vl: "avx512vl",
+        avx512vpopcntdq: "avx512vpopcntdq",
+        fma: "fma",
+        popcnt: "popcnt",
+    }
+}
+
 /// Does the work with the machine's widest instructions.
 pub(crate) fn widely<W: Wide>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = CountsBits::try_new() {
+        return simd.vectorize(Dispatched(work));
+    }
     Arch::new().dispatch(Dispatched(work))
 }
 
@@ -120,84 +127,6 @@ impl Wide for Products<'_> {
             *place = dot(vector, self.query);
         }
         products
-    }
-}
-
-/// Bits of a query's figures where they are compared with sign bits.
-const PLANES: usize = 4;
-const STEPS: i32 = (1 << PLANES) - 1;
-
-/// Words of sign bits that are looked at together; a vector's bits fill whole blocks.
-pub(crate) const BLOCK_WORDS: usize = 4;
-
-type Block = [u64; BLOCK_WORDS];
-
-/// A query for a scan of sign bits: its figures in four bits each, all first bits together, all second
-/// ones, and so on. `Σ q × sign` is then a few counts of bits, and much nearer to the true product than
-/// a comparison of signs with signs.
-pub(crate) struct Planes(Vec<[Block; PLANES]>);
-
-impl Planes {
-    pub(crate) fn new(query: &[i8]) -> Self {
-        let highest = query.iter().map(|value| i32::from(*value).abs()).max().unwrap_or(0).max(1);
-        let level = |value: &i8| ((i32::from(*value) + highest) * STEPS + highest) / (2 * highest);
-        let planes = query.chunks(64 * BLOCK_WORDS).map(|chunk| {
-            let levels: Vec<u64> = chunk.iter().map(|value| level(value) as u64).collect();
-            std::array::from_fn(|bit| block(&levels, bit))
-        });
-        Self(planes.collect())
-    }
-
-    /// `Σ q × bit`, twice: levels are counted from the lowest, whose value is `-STEPS / 2`.
-    #[inline(always)]
-    fn figure(&self, bits: &[Block]) -> i32 {
-        let mut lanes = [0i64; BLOCK_WORDS];
-        for (planes, block) in self.0.iter().zip(bits) {
-            for (bit, plane) in planes.iter().enumerate() {
-                for ((lane, plane), word) in lanes.iter_mut().zip(plane).zip(block) {
-                    *lane += i64::from((plane & word).count_ones()) << (bit + 1);
-                }
-            }
-            for (lane, word) in lanes.iter_mut().zip(block) {
-                *lane -= i64::from(STEPS) * i64::from(word.count_ones());
-            }
-        }
-        let mut sum = 0;
-        for lane in lanes {
-            sum += lane;
-        }
-        sum as i32
-    }
-}
-
-fn block(levels: &[u64], bit: usize) -> Block {
-    let mut block = [0; BLOCK_WORDS];
-    for (word, chunk) in block.iter_mut().zip(levels.chunks(64)) {
-        for (at, level) in chunk.iter().enumerate() {
-            *word |= ((level >> bit) & 1) << at;
-        }
-    }
-    block
-}
-
-/// How near each of many vectors is to a query, judged by its sign bits.
-pub(crate) struct Nearness<'v> {
-    pub(crate) bits: &'v [u64],
-    pub(crate) query: &'v Planes,
-}
-
-impl Wide for Nearness<'_> {
-    type Output = Vec<i32>;
-
-    #[inline(always)]
-    fn work(self) -> Vec<i32> {
-        let blocks = self.query.0.len().max(1);
-        let (bits, _) = self.bits.as_chunks();
-        let mut figures = vec![0; bits.len() / blocks];
-        for (place, bits) in figures.iter_mut().zip(bits.chunks_exact(blocks)) {
-            *place = self.query.figure(bits);
-        }
-        figures
     }
 }
 
@@ -238,22 +167,5 @@ mod tests {
         let kept = dot(&a.values, &b.values) as f32 * a.scale * b.scale;
         assert!((kept - cosine).abs() < 0.01);
         assert_eq!(Vector::quantize(&[0.0; 4]).scale, 0.0);
-    }
-
-    #[test]
-    fn bits_are_signs() {
-        let mut bits = [0];
-        sign_bits(&[1.0, -1.0, 0.0, 5.0], &mut bits);
-        assert_eq!(bits, [0b1001]);
-    }
-
-    #[test]
-    fn planes_tell_likeness_by_signs() {
-        let planes = Planes::new(&[7, -7, 1, 0]);
-        let figure = |bits: u64| planes.figure(&[[bits, 0, 0, 0]]);
-        assert!(figure(0b0001) > figure(0b0101).min(figure(0b0100)));
-        assert!(figure(0b0101) > figure(0b0000));
-        assert!(figure(0b0000) > figure(0b0010));
-        assert_eq!(figure(0b0001), -figure(0b0010));
     }
 }

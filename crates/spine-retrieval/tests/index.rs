@@ -10,7 +10,7 @@ use spine_protocol::MemoryId;
 use spine_retrieval::IndexLimits;
 use spine_store::testing::{ModelStore, block_on};
 use spine_store::{
-    Filter, IndexState, MemoryBody, Put, Retriever, SearchQuery, SubjectFilter, UnixMs,
+    Filter, IndexState, MemoryBody, Priority, Put, Retriever, SearchQuery, SubjectFilter, UnixMs,
 };
 use support::{
     Indexed, NOW, SMALL, Switched, apply, draft, model_store, name, open, put, query, text,
@@ -168,6 +168,7 @@ fn varied(n: i64) -> MemoryBody {
         kind: ["note", "decision"][n as usize % 2].parse().unwrap(),
         tags: [vec![], vec!["api".parse().unwrap()]][n as usize % 2].clone(),
         pinned: n % 5 == 0,
+        priority: Priority::ALL[n as usize % Priority::ALL.len()],
         author: (n % 3 > 0).then(|| format!("agent-{}", n % 3).parse().unwrap()),
         thread: (n % 4 > 0).then(|| format!("thread {}", n % 4).parse().unwrap()),
         subject: (n % 3 > 0).then(|| format!("user:{}", n % 3).parse().unwrap()),
@@ -208,11 +209,12 @@ fn check_filter(store: &Arc<ModelStore>, indexed: &Indexed, filter: Filter) {
     let rows = block_on(spine_store::MemoryReads::memories(&**store, &name(A), ids)).unwrap();
     let live = rows.iter().filter_map(|row| row.live());
     let admitted = live.filter(|memory| filter.admits(memory, NOW));
-    let expected: Vec<(MemoryId, UnixMs)> =
-        admitted.map(|memory| (memory.id, memory.about_at())).collect();
+    let expected: Vec<(MemoryId, UnixMs, Priority)> =
+        admitted.map(|memory| (memory.id, memory.about_at(), memory.body.priority)).collect();
     let asked = SearchQuery { filter: filter.clone(), limit: 1000, ..query("falcon") };
     let hits = indexed.search(A, asked).hits;
-    let mut found: Vec<(MemoryId, UnixMs)> = hits.iter().map(|hit| (hit.id, hit.about)).collect();
+    let mut found: Vec<(MemoryId, UnixMs, Priority)> =
+        hits.iter().map(|hit| (hit.id, hit.about, hit.priority)).collect();
     found.sort();
     assert_eq!(found, expected, "{filter:?}");
 }

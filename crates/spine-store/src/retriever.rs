@@ -2,7 +2,7 @@
 
 use spine_protocol::{MemoryId, WorkspaceName};
 
-use crate::{Change, Filter, StoreFuture, UnixMs};
+use crate::{Change, Filter, Priority, StoreFuture, UnixMs};
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +37,10 @@ pub struct Hit {
     pub id: MemoryId,
     /// The version that was scored.
     pub version: u32,
-    /// The time that version is about: with it a hit can be weighed before it is read.
+    /// The time that version is about: with it and the priority a hit can be weighed before it is read.
     pub about: UnixMs,
+    /// How much that version matters to its author.
+    pub priority: Priority,
     /// Higher is better; comparable within one answer only.
     pub score: f64,
     /// What the score is the sum of; empty unless asked for.

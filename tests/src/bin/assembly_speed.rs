@@ -5,6 +5,8 @@
 use std::time::Instant;
 
 use fastrand::Rng;
+// For its allocator: the engine is measured with the one it is served with.
+use memory_spine as _;
 use spine_engine::Caller;
 use spine_engine::assembly::{HandoffRequest, Handoffs};
 use spine_engine::memories::{ListRequest, Memories, NewMemory, SearchRequest};

@@ -1,9 +1,10 @@
 //! Token counts, each made once: the same pieces are weighed again and again, in one handoff and in the next.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use lru::LruCache;
 use spine_protocol::{Format, TokenizerError, TokenizerName, count};
 
 use super::limits::REMEMBERED_COUNTS_MAX;
@@ -15,23 +16,32 @@ const PARAGRAPH_END: &str = "\n\n";
 /// Counts tokens and remembers the counts, by a keyed hash of each text: no text stays here, so none has to be erased
 /// from here. A hash that stood for two texts would give a wrong price, never an envelope over its budget: what is
 /// sealed is counted anew.
-#[derive(Default)]
 pub(super) struct Counter {
     hasher: RandomState,
-    counts: Mutex<Generations>,
+    counts: Mutex<LruCache<u64, u32>>,
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        let limit = NonZeroUsize::new(REMEMBERED_COUNTS_MAX).unwrap_or(NonZeroUsize::MIN);
+        Self { hasher: RandomState::default(), counts: Mutex::new(LruCache::new(limit)) }
+    }
 }
 
 impl Counter {
     /// How many tokens a text takes.
     pub fn count(&self, tokenizer: &TokenizerName, text: &str) -> Result<u32, TokenizerError> {
         let key = self.hasher.hash_one((tokenizer.as_str(), text));
-        let known = self.counts.lock().unwrap_or_else(PoisonError::into_inner).get(key);
-        if let Some(tokens) = known {
-            return Ok(tokens);
+        if let Some(tokens) = self.counts().get(&key) {
+            return Ok(*tokens);
         }
         let tokens = count(tokenizer, text)?;
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).insert(key, tokens);
+        self.counts().put(key, tokens);
         Ok(tokens)
+    }
+
+    fn counts(&self) -> MutexGuard<'_, LruCache<u64, u32>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many tokens a memory's piece takes. Its title is the same in each detail; version and age are those of many
@@ -57,37 +67,12 @@ fn after_paragraph(text: &str) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// Remembers what was used lately: when the young are full they become the old, and the old are forgotten.
-#[derive(Default)]
-struct Generations {
-    young: HashMap<u64, u32>,
-    old: HashMap<u64, u32>,
-}
-
-impl Generations {
-    fn get(&mut self, key: u64) -> Option<u32> {
-        if let Some(tokens) = self.young.get(&key) {
-            return Some(*tokens);
-        }
-        let tokens = self.old.remove(&key)?;
-        self.insert(key, tokens);
-        Some(tokens)
-    }
-
-    fn insert(&mut self, key: u64, tokens: u32) {
-        if self.young.len() >= REMEMBERED_COUNTS_MAX / 2 {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.insert(key, tokens);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_counts_the_same_in_its_two_parts() {
+    fn a_piece_counts_the_same_in_its_three_parts() {
         let counter = Counter::default();
         let bodies =
             ["a\n\n``` b\n", "/x\n", " \n \n", "`\n", "```\n\n`code`\n", "漢字 🎉\n", "\u{a0}\n"];
@@ -114,12 +99,13 @@ mod tests {
 
     #[test]
     fn what_is_used_stays_and_what_is_not_is_forgotten() {
-        let mut counts = Generations::default();
+        let counter = Counter::default();
+        let mut counts = counter.counts();
         for key in 0..REMEMBERED_COUNTS_MAX as u64 * 2 {
-            counts.insert(key, 1);
-            assert_eq!(counts.get(0), Some(1));
+            counts.put(key, 1);
+            assert_eq!(counts.get(&0), Some(&1));
         }
-        assert_eq!(counts.get(1), None);
-        assert!(counts.young.len() + counts.old.len() <= REMEMBERED_COUNTS_MAX);
+        assert_eq!(counts.get(&1), None);
+        assert!(counts.len() <= REMEMBERED_COUNTS_MAX);
     }
 }

@@ -8,7 +8,7 @@ use spine_store::{Filter, Kind, Memory, SearchAnswer, UnixMs};
 use super::gather::References;
 use super::offer::Offer;
 use super::pack::gap;
-use super::redundancy::Words;
+use super::redundancy::Carried;
 use super::value::{Usefulness, is_explicit, strength};
 use crate::memories::Lookup;
 
@@ -27,12 +27,13 @@ pub(super) struct Useful {
 pub(super) struct Hint {
     pub relevance: f64,
     about: UnixMs,
+    priority: Priority,
 }
 
 impl Hint {
-    /// The most it can score: its priority alone is unknown.
-    pub fn score_max(&self, now: UnixMs) -> f64 {
-        Usefulness::of(self.relevance, now.0 - self.about.0, Priority::Critical).score()
+    /// Its usefulness.
+    pub fn score(&self, now: UnixMs) -> f64 {
+        Usefulness::of(self.relevance, now.0 - self.about.0, self.priority).score()
     }
 }
 
@@ -44,7 +45,8 @@ impl Useful {
             let relevance = (hit.score / best).clamp(0.0, 1.0) * weight;
             let known = self.by_id.get(&hit.id);
             if known.is_none_or(|known| relevance > known.relevance) {
-                self.by_id.insert(hit.id, Hint { relevance, about: hit.about });
+                let hint = Hint { relevance, about: hit.about, priority: hit.priority };
+                self.by_id.insert(hit.id, hint);
             }
         }
         self.degraded = answer.degraded;
@@ -131,8 +133,10 @@ impl Gathering {
     }
 
     /// The words of what travels already.
-    pub fn carried(&self) -> Vec<Words> {
-        self.offers.values().map(|offer| Words::of(&offer.memory.body.text)).collect()
+    pub fn carried(&self) -> Carried {
+        let mut carried = Carried::default();
+        self.offers.values().for_each(|offer| carried.add(&offer.memory.body.text));
+        carried
     }
 
     pub fn offer_useful(&mut self, picked: Vec<Memory>) {

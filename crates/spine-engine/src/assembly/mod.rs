@@ -178,17 +178,18 @@ impl Handoffs {
         references.ask_again(parents);
         let filter =
             Filter { subject: Some(subject_filter(body.subject.as_ref())), ..Filter::default() };
-        let found = self.found(caller, request, body, filter.clone(), now).await;
+        // The store reads while the search computes.
+        let (pins, lookups, found) = tokio::join!(
+            self.pins(caller, request, filter.clone()),
+            self.memories.get_many(caller, references.ids()),
+            self.found(caller, request, body, filter.clone(), now),
+        );
         let degraded = found.degraded.clone();
         let mut gathering = Gathering::new(found, now);
-        if request.include_pins {
-            for memory in self.pins(caller, filter.clone()).await? {
-                gathering.offer(memory, Source::Pinned);
-            }
+        for memory in pins? {
+            gathering.offer(memory, Source::Pinned);
         }
-        for lookup in
-            self.memories.get_many(caller, references.ids()).await.map_err(from_memories)?
-        {
+        for lookup in lookups.map_err(from_memories)? {
             gathering.resolve(lookup, &references, &filter);
         }
         self.offer_useful(caller, request, filter, &mut gathering).await;
@@ -201,7 +202,15 @@ impl Handoffs {
         Ok((Gathered { offers, gaps, notices, requested, redactions: Vec::new() }, degraded))
     }
 
-    async fn pins(&self, caller: &Caller, filter: Filter) -> Result<Vec<Memory>> {
+    async fn pins(
+        &self,
+        caller: &Caller,
+        request: &HandoffRequest,
+        filter: Filter,
+    ) -> Result<Vec<Memory>> {
+        if !request.include_pins {
+            return Ok(Vec::new());
+        }
         let filter = Filter { pinned: Some(true), ..filter };
         let list = ListRequest { filter, limit: PINS_MAX, ..ListRequest::default() };
         Ok(self.memories.list(caller, list).await.map_err(from_memories)?.items)

@@ -4,7 +4,7 @@
 //! fit best. So memories are picked one by one, each by its usefulness less what it repeats of those before it.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// What a memory loses that repeats another one word for word. It goes by the square of the likeness: variants of one
@@ -26,10 +26,39 @@ pub(super) struct Weighed {
 }
 
 impl Weighed {
-    pub fn new(useful: f64, text: &str, carried: &[Words]) -> Self {
+    pub fn new(useful: f64, text: &str, carried: &Carried) -> Self {
         let words = Words::of(text);
-        let repeated = carried.iter().map(|other| words.likeness(other)).fold(0.0, f64::max);
+        let repeated = carried.likeness(&words);
         Self { useful, words, repeated }
+    }
+}
+
+/// The words of what travels already, by word: each of many texts is compared with all of it.
+#[derive(Default)]
+pub(super) struct Carried {
+    /// Which texts have a word.
+    texts: HashMap<u64, Vec<usize>>,
+    /// How many words each text has.
+    lengths: Vec<usize>,
+}
+
+impl Carried {
+    pub fn add(&mut self, text: &str) {
+        let words = Words::of(text);
+        for word in &words.0 {
+            self.texts.entry(*word).or_default().push(self.lengths.len());
+        }
+        self.lengths.push(words.0.len());
+    }
+
+    /// The likeness to the most alike.
+    fn likeness(&self, words: &Words) -> f64 {
+        let mut common = vec![0; self.lengths.len()];
+        for text in words.0.iter().filter_map(|word| self.texts.get(word)).flatten() {
+            common.get_mut(*text).into_iter().for_each(|count| *count += 1);
+        }
+        let alike = self.lengths.iter().zip(common);
+        alike.map(|(length, common)| jaccard(words.0.len(), *length, common)).fold(0.0, f64::max)
     }
 }
 
@@ -115,10 +144,13 @@ impl Words {
 
     /// The share of words that two texts have in common (Jaccard).
     fn likeness(&self, other: &Self) -> f64 {
-        let common = in_common(&self.0, &other.0);
-        let all = self.0.len() + other.0.len() - common;
-        if all == 0 { 0.0 } else { common as f64 / all as f64 }
+        jaccard(self.0.len(), other.0.len(), in_common(&self.0, &other.0))
     }
+}
+
+fn jaccard(words: usize, others: usize, common: usize) -> f64 {
+    let all = words + others - common;
+    if all == 0 { 0.0 } else { common as f64 / all as f64 }
 }
 
 fn in_common(a: &[u64], b: &[u64]) -> usize {
@@ -161,9 +193,10 @@ mod tests {
 
     /// The picks among these texts, where those that are carried travel already.
     fn lazy(weighed: &[(f64, &str)], carried: &[&str], count: usize) -> Vec<usize> {
-        let carried: Vec<Words> = carried.iter().map(|text| Words::of(text)).collect();
+        let mut travels = Carried::default();
+        carried.iter().for_each(|text| travels.add(text));
         let weighed: Vec<Weighed> =
-            weighed.iter().map(|(useful, text)| Weighed::new(*useful, text, &carried)).collect();
+            weighed.iter().map(|(useful, text)| Weighed::new(*useful, text, &travels)).collect();
         let picked = most_useful_together(&weighed.iter().collect::<Vec<_>>(), count);
         assert!(picked.is_sorted_by(|one, next| one.worth >= next.worth), "{picked:?}");
         picked.iter().map(|picked| picked.index).collect()

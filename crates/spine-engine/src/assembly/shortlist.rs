@@ -1,22 +1,23 @@
 //! The most useful memories that nobody asked for, with as few of them read as can be.
 //!
-//! What a hit can be worth at most is known before it is read: of all that counts, only its priority is not. Hits are read
-//! from the most promising on, until no unread one could be among the picks. So the picks are those that reading all would give.
+//! How useful a hit is by itself is known before it is read; what it repeats of others is not, and can only lower its worth.
+//! Hits are read from the most useful on, until no unread one could be among the picks. So the picks are those that reading
+//! all would give.
 
 use spine_protocol::MemoryId;
 use spine_store::Memory;
 
 use super::gathering::Gathering;
 use super::limits::HITS_READ_AHEAD;
-use super::redundancy::{Picked, Weighed, Words, most_useful_together};
+use super::redundancy::{Carried, Picked, Weighed, most_useful_together};
 use super::value::Usefulness;
 
 /// Memories on their way to be picked.
 pub(super) struct Shortlist<'g> {
     gathering: &'g Gathering,
-    carried: Vec<Words>,
+    carried: Carried,
     count: usize,
-    /// The most promising last.
+    /// The most useful last.
     unread: Vec<(f64, MemoryId)>,
     /// The most useful first.
     read: Vec<(Memory, Weighed)>,
@@ -28,7 +29,7 @@ impl<'g> Shortlist<'g> {
     pub fn new(gathering: &'g Gathering, count: usize) -> Self {
         let now = gathering.now();
         let mut unread: Vec<(f64, MemoryId)> =
-            gathering.hints_left().map(|(id, hint)| (hint.score_max(now), id)).collect();
+            gathering.hints_left().map(|(id, hint)| (hint.score(now), id)).collect();
         unread.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let carried = gathering.carried();
         Self { gathering, carried, count, unread, read: Vec::new(), picks: Vec::new() }
@@ -36,7 +37,7 @@ impl<'g> Shortlist<'g> {
 
     /// What to read next; nothing once no unread hit could be picked.
     pub fn take_wanted(&mut self) -> Vec<MemoryId> {
-        let hopeless = self.unread.partition_point(|(score_max, _)| !self.could_use(*score_max));
+        let hopeless = self.unread.partition_point(|(score, _)| !self.could_use(*score));
         let later = self.unread.len().saturating_sub(self.count + HITS_READ_AHEAD);
         let later = if self.read.is_empty() { later } else { 0 };
         let wanted = self.unread.split_off(hopeless.max(later));
@@ -115,6 +116,7 @@ mod tests {
             id: memory.id,
             version: memory.version,
             about: memory.about_at(),
+            priority: memory.body.priority,
             score: lowest + (f64::from(rng.u8(..20)) / 20.0) * (1.0 - lowest),
             parts: Vec::new(),
         };

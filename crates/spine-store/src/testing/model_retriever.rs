@@ -95,5 +95,6 @@ fn score(memory: &Memory, wanted: &BTreeSet<String>, explain: bool) -> Option<Hi
     let part = ScorePart { name: "words", value: shared as f64, adds: score };
     let parts = if explain { vec![part] } else { Vec::new() };
     let (id, version, about) = (memory.id, memory.version, memory.about_at());
-    (shared > 0).then_some(Hit { id, version, about, score, parts })
+    let priority = memory.body.priority;
+    (shared > 0).then_some(Hit { id, version, about, priority, score, parts })
 }
