@@ -74,6 +74,9 @@ impl Log {
     }
 
     fn let_go(&self) -> Result<(), StoreError> {
+        if self.holding.is_autocommit() {
+            return Ok(());
+        }
         self.holding.execute_batch("COMMIT").map_err(read_error)
     }
 
@@ -95,6 +98,7 @@ enum Stage {
     Moving,
     /// The rest is the writer's.
     Moved,
+    /// Nobody moves any more.
     Closed,
 }
 
@@ -133,21 +137,19 @@ impl Mover {
         is_moved
     }
 
-    /// Two cannot move at once: the second would be turned away.
+    /// Two cannot move at once: the second would be turned away, and a sync that failed for one would look well to the
+    /// other.
     pub(super) fn wait_until_still(&self) {
-        drop(self.shared.wait_while(|stage| stage == Stage::Moving));
+        drop(self.shared.wait_while(|stage| matches!(stage, Stage::Asked | Stage::Moving)));
     }
-}
 
-impl Mover {
     /// Whether the file has all that was ever moved.
     pub(super) fn close(mut self) -> bool {
         self.end()
     }
 
     fn end(&mut self) -> bool {
-        *self.shared.lock() = Stage::Closed;
-        self.shared.changed.notify_all();
+        self.shared.close();
         self.thread.take().is_none_or(|thread| matches!(thread.join(), Ok(Ok(()))))
     }
 }
@@ -168,6 +170,11 @@ impl Shared {
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn close(&self) {
+        *self.lock() = Stage::Closed;
+        self.changed.notify_all();
+    }
+
     /// From one stage to another, unless the writer has gone.
     fn go(&self, mut stage: MutexGuard<'_, Stage>, to: Stage) -> bool {
         if *stage == Stage::Closed {
@@ -179,17 +186,25 @@ impl Shared {
     }
 }
 
+/// Lets the writer not wait for a mover that has ended.
+struct CloseOnExit<'a>(&'a Shared);
+
+impl Drop for CloseOnExit<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 fn serve(shared: &Shared, log: &Log, accepting: &AtomicBool) -> Result<(), StoreError> {
+    let _close = CloseOnExit(shared);
     loop {
         let idle = |stage| matches!(stage, Stage::Idle | Stage::Moved);
         if !shared.go(shared.wait_while(idle), Stage::Moving) {
             return Ok(());
         }
         let moved = (0..PASSES).try_for_each(|_| log.move_pages());
-        let moved = moved.or_else(|error| go_on_after(&error, log, accepting));
-        let goes_on = shared.go(shared.lock(), Stage::Moved);
-        moved?;
-        if !goes_on {
+        moved.or_else(|error| go_on_after(&error, log, accepting))?;
+        if !shared.go(shared.lock(), Stage::Moved) {
             return Ok(());
         }
     }
