@@ -33,4 +33,5 @@ pub use error::{ClientError, Problem};
 pub use options::ClientOptions;
 pub use page::Pages;
 pub use parked::{ParkedFilter, Review};
+pub use transport::innermost;
 pub use types::*;

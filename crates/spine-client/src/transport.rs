@@ -61,7 +61,7 @@ impl Transport {
 }
 
 /// What the system said, without the layers around it.
-fn innermost(error: &dyn std::error::Error) -> String {
+pub fn innermost(error: &dyn std::error::Error) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {
         inner = source;

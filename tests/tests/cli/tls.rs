@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use serde_json::{Value, json};
 
 use crate::program::{House, program, ran};
 
@@ -44,6 +45,34 @@ fn a_server_with_a_trusted_certificate_is_spoken_to() {
         .env("MEMORY_SPINE_CA_FILE", house.folder.path().join("ca.pem"));
     let found = ran(&mut by_variable, "");
     assert!(found.code == 0 && found.out.contains("over TLS"), "{}{}", found.out, found.err);
+}
+
+/// A host's end of the Model Context Protocol goes the same way.
+#[test]
+fn a_host_speaks_to_it_through_the_program() {
+    let house = house(&["127.0.0.1"]);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let said = |more: &[&str]| {
+        let mut host = program();
+        host.args(["mcp", "--agent", "coder", "--endpoint", &house.endpoint]).args(more);
+        ran(host.current_dir(house.folder.path()), &lines)
+    };
+    let trusted = said(&["--ca-file", "ca.pem"]);
+    let answers: Vec<Value> =
+        trusted.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 2, "{}{}", trusted.out, trusted.err);
+    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "memory-spine");
+    let tools = answers[1]["result"]["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "handoff_send"), "{}", trusted.out);
+    let untrusted = said(&[]);
+    let (out, err) = (&untrusted.out, &untrusted.err);
+    assert!(format!("{out}{err}").contains("UnknownIssuer"), "{out}{err}");
 }
 
 #[test]

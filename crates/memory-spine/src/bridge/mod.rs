@@ -133,23 +133,28 @@ impl Bridge {
     }
 
     async fn greet(&self, id: Value, message: Message) {
+        let mut why = String::new();
         for _ in 0..TRIES_MAX {
             match self.links.greet(&message).await {
                 Ok(answer) => return self.out.say(&answer).await,
                 Err(Lost::Refused(fault)) => return self.fail(fault, id).await,
-                Err(_) => {}
+                Err(lost) => why = lost.after_all_tries(),
             }
         }
-        self.fail(Fault::unreachable("the server went away again and again"), id).await;
+        self.fail(Fault::unreachable(&why), id).await;
     }
 
     /// Carries a request and its answer, again where that does no harm.
     async fn carry(&self, id: &Value, message: &Message) -> Result<(), Fault> {
+        let mut why = String::new();
         for _ in 0..TRIES_MAX {
             let link = match self.links.current().await {
                 Ok(link) => link,
                 Err(Lost::Refused(fault)) => return Err(fault),
-                Err(_) => continue,
+                Err(lost) => {
+                    why = lost.after_all_tries();
+                    continue;
+                }
             };
             match self.exchange(&link, id, message).await {
                 Ok(()) => return Ok(()),
@@ -158,12 +163,13 @@ impl Bridge {
                     self.links.lost(link.number).await;
                     return Err(Fault::outcome_unknown());
                 }
-                Err(Lost::Cut | Lost::NotSent | Lost::NoSession) => {
+                Err(lost) => {
+                    why = lost.after_all_tries();
                     self.links.lost(link.number).await;
                 }
             }
         }
-        Err(Fault::unreachable("the server went away again and again"))
+        Err(Fault::unreachable(&why))
     }
 
     /// Done with the message that answers the request.

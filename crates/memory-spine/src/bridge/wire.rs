@@ -9,7 +9,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde_json::Value;
-use spine_client::Connector;
+use spine_client::{Connector, innermost};
 
 use super::events::Events;
 use super::fault::Fault;
@@ -33,14 +33,24 @@ const EVENTS: &str = "text/event-stream";
 /// Why there is no answer.
 #[derive(Debug)]
 pub enum Lost {
-    /// Nobody was there: nothing was done.
-    NotSent,
+    /// Nobody was there, or nobody to be trusted: nothing was done.
+    NotSent(String),
     /// It broke off: what was asked may have been done.
     Cut,
     /// The server does not know the session: nothing was done.
     NoSession,
     /// The server says no.
     Refused(Fault),
+}
+
+impl Lost {
+    /// What the host is told when trying again does not help either.
+    pub fn after_all_tries(&self) -> String {
+        match self {
+            Self::NotSent(why) => why.clone(),
+            _ => "the server went away again and again".to_owned(),
+        }
+    }
 }
 
 /// Connections to the server.
@@ -85,7 +95,9 @@ impl Wire {
         *request.method_mut() = method;
         match tokio::time::timeout(patience, self.http.request(request)).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) if error.is_connect() => Err(Lost::NotSent),
+            Ok(Err(error)) if error.is_connect() => {
+                Err(Lost::NotSent(format!("{url}: {}", innermost(&error))))
+            }
             Ok(Err(_)) | Err(_) => Err(Lost::Cut),
         }
     }
