@@ -10,7 +10,8 @@ use crate::process::{Server, program};
 
 const CLOCK: &str = "/v1/test/clock";
 
-fn start(folder: &tempfile::TempDir) -> Server {
+/// A server whose clock tests move.
+pub fn start(folder: &tempfile::TempDir) -> Server {
     Server::of(program(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--test-clock"]))
 }
 
@@ -20,7 +21,7 @@ fn unix_ms(moment: &Value) -> i64 {
 }
 
 #[track_caller]
-fn advance(client: &Client, seconds: f64) {
+pub fn advance(client: &Client, seconds: f64) {
     client.post(CLOCK, json!({"advance_s": seconds})).with(200);
 }
 

@@ -14,6 +14,7 @@ mod delivery;
 mod erasure;
 mod events;
 mod happy;
+mod health;
 mod hostile;
 use spine_tests::http;
 mod idempotency;
