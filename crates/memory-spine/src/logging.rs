@@ -41,7 +41,12 @@ where
     });
     let is_logged = filter_fn(move |metadata| is_logged(metadata, level));
     let lines = lines(config.log_format, is_coloured, writer).with_filter(is_logged);
-    tracing_subscriber::registry().with(spans).with(lines).init();
+    let logging = tracing_subscriber::registry().with(lines);
+    match spans {
+        Some(spans) => logging.with(spans).init(),
+        // A layer that is not there would want every span all the same.
+        None => logging.init(),
+    }
 }
 
 /// Spans are for traces: the log is events. What libraries say below a warning may hold headers, and so keys; the one
