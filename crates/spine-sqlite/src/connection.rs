@@ -30,7 +30,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File, StoreError> {
 /// The one connection that writes.
 pub(crate) fn open_writer(path: &Path, options: &Options) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = open(path, flags, options).map_err(read_error)?;
+    let connection = open(path, flags, options, options.writer_cache_kib).map_err(read_error)?;
     check_application(&connection)?;
     write_to_a_log(&connection)?;
     set_up_writer(&connection, options).map_err(read_error)?;
@@ -41,7 +41,7 @@ pub(crate) fn open_writer(path: &Path, options: &Options) -> Result<Connection, 
 /// write-ahead log keep their place in shared memory.
 pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = open(path, flags, options).map_err(read_error)?;
+    let connection = open(path, flags, options, options.cache_kib).map_err(read_error)?;
     connection.pragma_update(None, "query_only", true).map_err(read_error)?;
     keep_log_at_close(&connection).map_err(read_error)?;
     Ok(connection)
@@ -52,13 +52,18 @@ pub(crate) fn keep_log_at_close(connection: &Connection) -> rusqlite::Result<()>
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop)
 }
 
-fn open(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Connection> {
+fn open(
+    path: &Path,
+    flags: OpenFlags,
+    options: &Options,
+    cache_kib: u32,
+) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     let busy = std::time::Duration::from_millis(options.busy_ms_max.into());
     connection.busy_timeout(busy)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     keep_plans(&connection)?;
-    connection.pragma_update(None, "cache_size", -i64::from(options.cache_kib))?;
+    connection.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
     Ok(connection)
 }
 

@@ -29,8 +29,11 @@ pub struct Options {
     pub commit_commands_max: usize,
     /// Pages in the write-ahead log before they are moved into the file.
     pub checkpoint_pages: u32,
-    /// Memory for pages, for each connection.
+    /// Memory for pages, for each connection that reads.
     pub cache_kib: u32,
+    /// The same for the one that writes. After most commits SQLite looks through all of it (a page that was moved has had
+    /// the number of a page far behind the end), so that more than the pages at hand makes every commit slower.
+    pub writer_cache_kib: u32,
     /// The file's largest size in pages, as a quota; `None` is as large as the disk.
     pub file_pages_max: Option<u32>,
     /// How long to wait for a person who holds the file's write lock.
@@ -49,6 +52,7 @@ impl Default for Options {
             commit_commands_max: 2_000,
             checkpoint_pages: 16_000,
             cache_kib: 16 * 1024,
+            writer_cache_kib: 4 * 1024,
             file_pages_max: None,
             busy_ms_max: 5_000,
         }
