@@ -1,12 +1,10 @@
 //! What surrounds every request: its id, the host it was sent to, a place among the requests at work, a
 //! line in the log.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -19,8 +17,7 @@ use crate::problem::{Problem, ProblemKind};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The id of a request, as in the log and the answer.
-#[derive(Clone)]
-pub struct RequestId(pub HeaderValue);
+struct RequestId(HeaderValue);
 
 impl RequestId {
     fn as_str(&self) -> &str {
@@ -28,34 +25,40 @@ impl RequestId {
     }
 }
 
-/// Lets a request through, if there is room and it was meant for this server.
-pub async fn frame(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+/// Lets a request through to its answer, if there is room and it was meant for this server.
+pub async fn frame<F: Future<Output = Response>>(
+    app: &App,
+    route: Option<&'static str>,
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     let (started, id) = (Instant::now(), request_id(request.headers()));
     let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().cloned();
     let page = cors::page_of(&app.settings, request.headers());
     let is_preflight = page.is_some() && cors::is_preflight(&method, request.headers());
-    request.extensions_mut().insert(id.clone());
     let response = match check_host(&app.settings, request.uri(), request.headers()) {
         Ok(()) if is_preflight => cors::preflight_answer(),
-        Ok(()) => with_room(&app, request, next).await,
+        Ok(()) => with_room(app, request, answer).await,
         Err(problem) => problem.into_response(),
     };
     let mut response = finished(response, &id);
     if let Some(page) = page {
         cors::let_read(&mut response, page);
     }
-    log(&method, route.as_ref(), &response, &id, started);
+    log(&method, route, &response, &id, started);
     response
 }
 
 /// Health is told to whoever asks, however full the server is.
-async fn with_room(app: &App, request: Request, next: Next) -> Response {
-    if request.uri().path() == "/healthz" {
-        return next.run(request).await;
-    }
-    match app.requests.try_acquire() {
-        Ok(_place) => next.run(request).await,
+async fn with_room<F: Future<Output = Response>>(
+    app: &App,
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
+    let is_health = request.uri().path() == "/healthz";
+    let place = if is_health { None } else { Some(app.requests.try_acquire()) };
+    match place.transpose() {
+        Ok(_place) => answer(request).await,
         Err(_) => {
             let said = "the server works on as many requests as it takes: try again in a moment";
             Problem::new(ProblemKind::Overloaded, said)
@@ -100,13 +103,13 @@ fn finished(mut response: Response, id: &RequestId) -> Response {
 /// Never a text, a query or a key: the route's pattern stands for the address.
 fn log(
     method: &http::Method,
-    route: Option<&MatchedPath>,
+    route: Option<&str>,
     response: &Response,
     id: &RequestId,
     started: Instant,
 ) {
     let (status, id) = (response.status().as_u16(), id.as_str());
-    let route = route.map_or("-", MatchedPath::as_str);
+    let route = route.unwrap_or("-");
     let ms = started.elapsed().as_secs_f64() * 1e3;
     let problem = response.extensions().get::<Problem>();
     let kind = problem.map(|problem| problem.kind().slug());

@@ -1,102 +1,87 @@
-//! From the table of routes to a service.
+//! From an address to its line in the table of routes.
 
-use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{RawPathParams, State};
-use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, on};
-use http::Request;
-use tower::ServiceExt;
-use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
-use tower_http::decompression::RequestDecompressionLayer;
+use http::{HeaderValue, Method, Request, header};
+use percent_encoding::percent_decode_str;
 
-use crate::App;
-use crate::access::{Need, Owner, admit};
-use crate::frame::frame;
 use crate::problem::{Problem, ProblemKind};
-use crate::route::{Admitted, Route, routes, test_routes};
-use crate::trace::{self, traced};
+use crate::route::Route;
 
-/// Everything that is served.
-pub fn router(app: Arc<App>) -> Router {
-    let mut router: Router<Arc<App>> = Router::new();
-    let for_tests = app.clock.iter().flat_map(|_| test_routes());
-    for route in routes().into_iter().chain(for_tests) {
-        router = router.route(route.path, served(route));
-    }
-    let caught = app.clone();
-    router
-        .fallback(|| async { unknown_route() })
-        .method_not_allowed_fallback(|| async { wrong_method() })
-        // Innermost first: a body is unpacked before it is read, a panic becomes an answer that is framed.
-        .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
-        .layer(CatchPanicLayer::custom(move |panic: Box<dyn Any + Send>| {
-            panicked(&caught, &*panic)
-        }))
-        .layer(from_fn_with_state(app.clone(), frame))
-        .layer(CompressionLayer::new())
-        .with_state(app)
+/// Every address, and what can be asked there.
+pub struct Router {
+    addresses: matchit::Router<Vec<Arc<Route>>>,
 }
 
-/// Answers one request without a connection, as somebody who owns the data: no key is asked for.
-pub async fn answer_locally<B>(app: Arc<App>, request: Request<B>) -> Response
-where
-    B: hyper::body::Body<Data = bytes::Bytes, Error: Into<axum::BoxError>> + Send + 'static,
-{
-    let mut request = request.map(Body::new);
-    request.extensions_mut().insert(Owner);
-    match router(app).oneshot(request).await {
-        Ok(response) => response,
-        Err(never) => match never {},
+/// What is at an address.
+#[derive(Clone)]
+pub enum Found {
+    /// A route, and the named parts of the address.
+    Route(Arc<Route>, Vec<(String, String)>),
+    /// A part of the address is no text.
+    NoText,
+    /// Routes, none of which takes the method.
+    WrongMethod(HeaderValue),
+    /// Nothing.
+    Nothing,
+}
+
+impl Found {
+    /// The route, if there is one.
+    pub fn route(&self) -> Option<&Route> {
+        match self {
+            Self::Route(route, _) => Some(route),
+            Self::NoText | Self::WrongMethod(_) | Self::Nothing => None,
+        }
     }
 }
 
-fn served(route: Route) -> MethodRouter<Arc<App>> {
-    // The table has only methods that a filter knows.
-    let filter = MethodFilter::try_from(route.method.clone()).unwrap_or(MethodFilter::GET);
-    let route = Arc::new(route);
-    on(
-        filter,
-        move |State(app): State<Arc<App>>,
-              params: Result<RawPathParams, RawPathParamsRejection>,
-              request: Request<Body>| {
-            let route = route.clone();
-            async move {
-                let answer = match params {
-                    Ok(params) => answer(&route, app, &params, request).await,
-                    Err(error) => Err(Problem::parameter("path", &error.body_text())),
-                };
-                answer.unwrap_or_else(IntoResponse::into_response)
+impl Router {
+    /// Over these routes.
+    pub fn over(routes: impl IntoIterator<Item = Route>) -> Self {
+        let mut by_path: BTreeMap<&'static str, Vec<Arc<Route>>> = BTreeMap::new();
+        for route in routes {
+            by_path.entry(route.path).or_default().push(Arc::new(route));
+        }
+        let mut addresses = matchit::Router::new();
+        for (path, routes) in by_path {
+            if let Err(error) = addresses.insert(path, routes) {
+                tracing::error!(path, %error, "an address in the table of routes cannot be reached");
             }
-        },
-    )
+        }
+        Self { addresses }
+    }
+
+    /// What a request asks for.
+    pub fn find<B>(&self, request: &Request<B>) -> Found {
+        let Ok(matched) = self.addresses.at(request.uri().path()) else { return Found::Nothing };
+        let routes = matched.value;
+        let Some(route) = routes.iter().find(|route| takes(route, request.method())) else {
+            return Found::WrongMethod(allowed(routes));
+        };
+        let decoded = |(name, value): (&str, &str)| {
+            let value = percent_decode_str(value).decode_utf8().ok()?;
+            Some((name.to_owned(), value.into_owned()))
+        };
+        match matched.params.iter().map(decoded).collect() {
+            Some(named) => Found::Route(route.clone(), named),
+            None => Found::NoText,
+        }
+    }
 }
 
-async fn answer(
-    route: &Route,
-    app: Arc<App>,
-    params: &RawPathParams,
-    request: Request<Body>,
-) -> Result<Response, Problem> {
-    let is_owner = request.extensions().get::<Owner>().is_some();
-    let pass = admit(&app, request.headers(), is_owner, route.need).await?;
-    let named = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let path: Vec<(String, String)> = named.collect();
-    let workspace = (route.need == Need::Write).then(|| pass.caller.workspace.clone());
-    let span = trace::step(&app, route.id, &pass.caller, request.headers(), &path).await;
-    let admitted = Admitted { app: app.clone(), pass, path, request };
-    let response = traced(span, (route.run)(admitted)).await?;
-    if let Some(workspace) = workspace {
-        app.wake.up(&workspace);
-    }
-    Ok(response)
+/// Whoever can be asked for a page can be asked for its head.
+fn takes(route: &Route, method: &Method) -> bool {
+    route.method == method || (method == Method::HEAD && route.method == Method::GET)
+}
+
+fn allowed(routes: &[Arc<Route>]) -> HeaderValue {
+    let names = routes.iter().map(|route| route.method.as_str());
+    let head = routes.iter().any(|route| route.method == Method::GET).then_some("HEAD");
+    let names: Vec<&str> = names.chain(head).collect();
+    HeaderValue::try_from(names.join(", ")).unwrap_or(HeaderValue::from_static(""))
 }
 
 /// Nobody is told what other servers have.
@@ -105,16 +90,57 @@ pub(crate) fn unknown_route() -> Problem {
     Problem::new(ProblemKind::RouteUnknown, said)
 }
 
-fn wrong_method() -> Problem {
+/// With the methods that the address takes.
+pub(crate) fn wrong_method(allowed: HeaderValue) -> Response {
     let said =
         "this address takes other methods: /openapi.json lists them, and so does the header Allow";
-    Problem::new(ProblemKind::MethodNotAllowed, said)
+    let mut response = Problem::new(ProblemKind::MethodNotAllowed, said).into_response();
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
 }
 
-fn panicked(app: &App, panic: &(dyn Any + Send)) -> Response {
-    app.panics.fetch_add(1, Ordering::Relaxed);
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    let said = "this is a defect of the server, which goes on: report it, with the request id";
-    Problem::new(ProblemKind::Internal, said).logged(format!("panic: {text}")).into_response()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{routes, test_routes};
+
+    fn check(method: &Method, address: &str, expect: &str) {
+        let router = Router::over(routes().into_iter().chain(test_routes()));
+        let request = Request::builder().method(method).uri(address).body(()).unwrap();
+        let shown = match router.find(&request) {
+            Found::Route(route, named) => format!("{} {named:?}", route.id),
+            Found::NoText => "no text".to_owned(),
+            Found::WrongMethod(allowed) => format!("takes {}", allowed.to_str().unwrap()),
+            Found::Nothing => "nothing".to_owned(),
+        };
+        assert_eq!(shown, expect, "{method} {address}");
+    }
+
+    #[test]
+    fn every_route_is_found_at_its_address() {
+        let router = Router::over(routes().into_iter().chain(test_routes()));
+        for route in routes().into_iter().chain(test_routes()) {
+            let address = route.path.replace(['{', '}', '*'], "");
+            let request = Request::builder().method(&route.method).uri(address).body(()).unwrap();
+            let found = router.find(&request);
+            let is_found = matches!(&found, Found::Route(found, _) if found.id == route.id);
+            assert!(is_found, "{} {}", route.method, route.path);
+        }
+    }
+
+    #[test]
+    fn parts_of_an_address_are_decoded_and_stay_parts() {
+        let named = |value: &str| format!("get_agent [(\"name\", {value:?})]");
+        check(&Method::GET, "/v1/agents/coder", &named("coder"));
+        check(&Method::GET, "/v1/agents/a%2Fb%20c?d=e", &named("a/b c"));
+        check(&Method::HEAD, "/v1/agents/coder", &named("coder"));
+        check(&Method::GET, "/v1/agents/%FF", "no text");
+    }
+
+    #[test]
+    fn what_is_not_there_says_so() {
+        check(&Method::GET, "/v1/agents/a/b/c/d", "nothing");
+        check(&Method::GET, "/v1/agents/coder/", "nothing");
+        check(&Method::PUT, "/v1/agents/coder/receive", "takes POST");
+    }
 }

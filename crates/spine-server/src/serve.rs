@@ -1,15 +1,19 @@
 //! Listening: accepts connections, each within its limits, until told to stop; then lets open requests
 //! finish.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -21,8 +25,8 @@ use crate::limits::{ACCEPT_PAUSE, HEADERS_BYTES_MAX, HTTP2_STREAMS_MAX, TLS_HAND
 use crate::presence::{Guest, Presence};
 use crate::push::push_deliveries;
 use crate::retention::prune_lineages;
-use crate::router::router;
 use crate::settings::Settings;
+use crate::site::{Sender, Site};
 use crate::tls::{TlsError, acceptor};
 use crate::watch::watch;
 
@@ -81,13 +85,13 @@ impl Server {
         let settings = &app.settings;
         let connections = Arc::new(Semaphore::new(settings.connections_max));
         let (open, presence) = (GracefulShutdown::new(), Presence::default());
-        let service = router(app.clone());
+        let site = Arc::new(Site::of(app.clone()));
         let driving = tokio::spawn(drive(app.clone()));
         let watching = tokio::spawn(watch(app.clone()));
         let pushing = tokio::spawn(push_deliveries(app.clone()));
         let pruning = tokio::spawn(prune_lineages(app.clone()));
         tokio::select! {
-            () = accept(&listener, tls.as_ref(), &connections, &open, &presence, &service, settings) => {}
+            () = accept(&listener, tls.as_ref(), &connections, &open, &presence, &site, settings) => {}
             () = stop => {}
             () = presence.deserted(settings.idle_time_max) => tracing::info!("nobody is there: stopping"),
         }
@@ -115,7 +119,7 @@ async fn accept(
     connections: &Arc<Semaphore>,
     open: &GracefulShutdown,
     presence: &Presence,
-    service: &Router,
+    site: &Arc<Site>,
     settings: &Settings,
 ) {
     // A full server lets new ones wait in the system's queue.
@@ -129,12 +133,8 @@ async fn accept(
             }
         };
         let (tls, watcher, guest) = (tls.cloned(), open.watcher(), presence.enter());
-        let connection = Connection {
-            service: service.clone(),
-            settings: settings.clone(),
-            watcher,
-            _guest: guest,
-        };
+        let connection =
+            Connection { site: site.clone(), settings: settings.clone(), watcher, _guest: guest };
         tokio::spawn(async move {
             connection.serve(stream, tls).await;
             drop(place);
@@ -143,7 +143,7 @@ async fn accept(
 }
 
 struct Connection {
-    service: Router,
+    site: Arc<Site>,
     settings: Settings,
     watcher: Watcher,
     _guest: Guest,
@@ -169,7 +169,7 @@ impl Connection {
             .timer(TokioTimer::new())
             .header_read_timeout(self.settings.header_time_max)
             .max_buf_size(HEADERS_BYTES_MAX)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(self.service));
+            .serve_connection(TokioIo::new(stream), answers(self.site));
         if let Err(error) = self.watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended early");
         }
@@ -181,9 +181,20 @@ impl Connection {
             .keep_alive_interval(Some(self.settings.header_time_max))
             .max_concurrent_streams(HTTP2_STREAMS_MAX)
             .max_header_list_size(u32::try_from(HEADERS_BYTES_MAX).unwrap_or(u32::MAX))
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(self.service));
+            .serve_connection(TokioIo::new(stream), answers(self.site));
         if let Err(error) = self.watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended early");
         }
     }
+}
+
+/// One request after the other, from one connection.
+fn answers(
+    site: Arc<Site>,
+) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send + 'static>
+{
+    service_fn(move |request: Request<Incoming>| {
+        let site = site.clone();
+        async move { Ok::<_, Infallible>(site.answer(request.map(Body::new), Sender::Network).await) }
+    })
 }

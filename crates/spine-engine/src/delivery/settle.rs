@@ -119,7 +119,8 @@ impl Deliveries {
         }
         let completion = self.completion(caller, &before, &ack).await?;
         match self.successor(caller, &before, &ack, &completion).await? {
-            Some(next) => self.complete_into(caller, id, fence, completion, next).await,
+            // Apart, since few go on: assembling takes more room than all else.
+            Some(next) => Box::pin(self.complete_into(caller, id, fence, completion, next)).await,
             None => {
                 let act = Act::new(caller, id, Event::Complete(fence, completion));
                 let delivery = self.act(&caller.workspace, act).await?;

@@ -102,10 +102,6 @@ impl Pass {
     }
 }
 
-/// Marks a request that did not come over the network, but from somebody who has the data itself.
-#[derive(Debug, Clone, Copy)]
-pub struct Owner;
-
 /// Lets a request in, or says why not.
 pub async fn admit(
     app: &App,

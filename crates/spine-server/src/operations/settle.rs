@@ -74,7 +74,7 @@ pub async fn ack(call: Call<DeliveryPath, (), AckBody>) -> Result<Json<DoneDocum
         let send = body.send.take().unwrap_or_default();
         wait = send.wait;
         let options = send.into_options("/next/send")?;
-        let handoff = request_of(app, caller, &call.headers, *body).await?;
+        let handoff = Box::pin(request_of(app, caller, &call.headers, *body)).await?;
         app.quotas.admit_handoff(&caller.workspace).await?;
         handed_on = Some(Next { handoff, options });
     }
