@@ -1,6 +1,7 @@
-//! `cargo xtask bench peers`: whole handoffs here and on Redis Streams with `appendfsync always`, one after the other.
+//! `cargo xtask bench peers`: whole handoffs here and on Redis Streams with `appendfsync always`, one after the other, by
+//! clients of the same kind.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -10,52 +11,69 @@ use crate::command::{Failure, cargo, ensure_installed, output, run, target_folde
 const PORT: &str = "16399";
 const SECONDS_DEFAULT: &str = "20";
 
-/// Prints both rates and their ratio, for each number of handoffs at once.
+/// Prints both rates and their ratio, for each number of handoffs at once; and what a load by the Rust client gets.
 pub fn compare(arguments: &[&str]) -> Result<(), Failure> {
     let seconds = arguments.first().copied().unwrap_or(SECONDS_DEFAULT);
     ensure_installed("redis-server", "the comparison with Redis")?;
-    let programs = [
-        "build",
-        "--release",
-        "--package",
-        "spine-tests",
-        "--bin",
-        "redis_peer",
-        "--bin",
-        "memory_spine",
-    ];
-    run(&mut cargo(&programs))?;
-    let folder = target_folder()?;
-    println!("{:>8}  {:>12}  {:>12}  {:>6}", "at once", "Memory Spine", "Redis always", "ratio");
+    // As each is put on a machine: Redis as its package has it.
+    for (profile, program) in [("dist", "memory-spine"), ("release", "peer_load")] {
+        run(&mut cargo(&["build", "--profile", profile, "--workspace", "--bin", program]))?;
+    }
+    let target = target_folder()?;
+    println!(" at once  Memory Spine  Redis always   ratio  by Rust client");
     for concurrency in ["100", "1000"] {
-        let ours = ours(&folder, concurrency, seconds)?;
-        let theirs = theirs(&folder, concurrency, seconds)?;
-        println!("{concurrency:>8}  {ours:>12.0}  {theirs:>12.0}  {:>6.2}", ours / theirs);
+        let load = Load { target: &target, concurrency, seconds };
+        let (ours, theirs, by_client) = (load.ours()?, load.theirs()?, load.by_client()?);
+        let ratio = ours / theirs;
+        println!("{concurrency:>8}  {ours:>12.0}  {theirs:>12.0}  {ratio:>6.2}  {by_client:>14.0}");
     }
     Ok(())
 }
 
-fn ours(folder: &Path, concurrency: &str, seconds: &str) -> Result<f64, Failure> {
-    let mut command = Command::new(folder.join("release/memory_spine"));
-    command.args([
-        "bench",
-        "load",
-        "--json",
-        "--concurrency",
-        concurrency,
-        "--duration",
-        &format!("{seconds}s"),
-    ]);
-    rate(&mut command)
+/// One load, whoever bears it.
+struct Load<'a> {
+    target: &'a Path,
+    concurrency: &'a str,
+    seconds: &'a str,
 }
 
-fn theirs(folder: &Path, concurrency: &str, seconds: &str) -> Result<f64, Failure> {
-    let data = folder.join("peers/redis");
-    let _ = std::fs::remove_dir_all(&data);
-    std::fs::create_dir_all(&data)
-        .map_err(|error| Failure::new(format!("{}: {error}", data.display())))?;
-    let _server = Redis::start(&data)?;
-    rate(Command::new(folder.join("release/redis_peer")).args([PORT, concurrency, seconds]))
+impl Load<'_> {
+    fn ours(&self) -> Result<f64, Failure> {
+        let data = self.empty_folder("spine")?;
+        let mut command = Command::new(self.target.join("dist/memory-spine"));
+        command.args(["serve", "--listen", &format!("127.0.0.1:{PORT}"), "--data"]).arg(&data);
+        let _server = Server::start(&mut command)?;
+        self.by_socket("spine")
+    }
+
+    fn theirs(&self) -> Result<f64, Failure> {
+        let data = self.empty_folder("redis")?;
+        let mut command = Command::new("redis-server");
+        command.args(["--port", PORT, "--bind", "127.0.0.1", "--appendonly", "yes"]);
+        command.args(["--appendfsync", "always", "--save", "", "--dir"]).arg(&data);
+        let _server = Server::start(&mut command)?;
+        self.by_socket("redis")
+    }
+
+    fn by_socket(&self, peer: &str) -> Result<f64, Failure> {
+        let mut command = Command::new(self.target.join("release/peer_load"));
+        rate(command.args([peer, PORT, self.concurrency, self.seconds]))
+    }
+
+    fn by_client(&self) -> Result<f64, Failure> {
+        let duration = format!("{}s", self.seconds);
+        let mut command = Command::new(self.target.join("dist/memory-spine"));
+        command.args(["bench", "load", "--json", "--concurrency", self.concurrency]);
+        rate(command.args(["--duration", &duration]))
+    }
+
+    fn empty_folder(&self, peer: &str) -> Result<PathBuf, Failure> {
+        let folder = self.target.join("peers").join(peer);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
+        Ok(folder)
+    }
 }
 
 fn rate(command: &mut Command) -> Result<f64, Failure> {
@@ -67,43 +85,24 @@ fn rate(command: &mut Command) -> Result<f64, Failure> {
 }
 
 /// A server that does not outlive its measurement.
-struct Redis(Child);
+struct Server(Child);
 
-impl Redis {
-    fn start(data: &Path) -> Result<Self, Failure> {
-        let settings = [
-            "--port",
-            PORT,
-            "--bind",
-            "127.0.0.1",
-            "--appendonly",
-            "yes",
-            "--appendfsync",
-            "always",
-            "--save",
-            "",
-        ];
-        let mut command = Command::new("redis-server");
-        command.args(settings).arg("--dir").arg(data).stdout(Stdio::null());
-        let child =
-            command.spawn().map_err(|error| Failure::new(format!("redis-server: {error}")))?;
-        let server = Self(child);
-        server.wait_until_ready()?;
-        Ok(server)
-    }
-
-    fn wait_until_ready(&self) -> Result<(), Failure> {
+impl Server {
+    fn start(command: &mut Command) -> Result<Self, Failure> {
+        let name = command.get_program().display().to_string();
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let server = Self(child.map_err(|error| Failure::new(format!("{name}: {error}")))?);
         for _ in 0..100 {
             if std::net::TcpStream::connect(format!("127.0.0.1:{PORT}")).is_ok() {
-                return Ok(());
+                return Ok(server);
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        Err(Failure::new("redis-server does not answer: is its port taken?"))
+        Err(Failure::new(format!("{name} does not answer: is port {PORT} taken?")))
     }
 }
 
-impl Drop for Redis {
+impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

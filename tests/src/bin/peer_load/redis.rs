@@ -1,17 +1,13 @@
-//! The load of `memory-spine bench load` on Redis Streams: XADD of 4 KB, XREADGROUP, XACK, by as many at once.
-//! Arguments: the port, how many at once, seconds. Prints one line of JSON.
+//! A handoff on Redis Streams: XADD of 4 KB, XREADGROUP, XACK.
 
-use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+use crate::{Outcome, QUEUES};
 
-const STREAMS: usize = 16;
 const ENVELOPE_BYTES: usize = 4_096;
 const GROUP: &str = "g";
 
@@ -86,61 +82,44 @@ impl Connection {
     }
 }
 
-async fn work(port: u16, number: usize, until: Instant) -> Outcome<u64> {
-    let mut redis = Connection::open(port).await?;
-    let (stream, me) = (format!("bench-load-{}", number % STREAMS), format!("worker-{number}"));
-    let envelope = "e".repeat(ENVELOPE_BYTES);
-    let mut cycles = 0;
-    while Instant::now() < until {
-        redis.ask(&["XADD", &stream, "*", "envelope", &envelope]).await?;
+/// Has a stream of which it reads its part.
+pub struct Worker {
+    redis: Connection,
+    stream: String,
+    name: String,
+    envelope: String,
+}
+
+impl crate::Worker for Worker {
+    async fn prepare(port: u16, number: usize) -> Outcome<Self> {
+        let mut redis = Connection::open(port).await?;
+        let stream = format!("bench-load-{}", number % QUEUES);
+        if number < QUEUES {
+            redis.ask(&["XGROUP", "CREATE", &stream, GROUP, "$", "MKSTREAM"]).await?;
+        }
+        let (name, envelope) = (format!("worker-{number}"), "e".repeat(ENVELOPE_BYTES));
+        Ok(Self { redis, stream, name, envelope })
+    }
+
+    async fn cycle(&mut self) -> Outcome<()> {
+        let Self { redis, stream, name, envelope } = self;
+        redis.ask(&["XADD", stream, "*", "envelope", envelope]).await?;
         let read = [
             "XREADGROUP",
             "GROUP",
             GROUP,
-            &me,
+            name,
             "COUNT",
             "1",
             "BLOCK",
             "10000",
             "STREAMS",
-            &stream,
+            stream,
             ">",
         ];
         let got = redis.ask(&read).await?;
         let id = got.entry().ok_or("nothing came though as many were sent as were taken")?;
-        redis.ask(&["XACK", &stream, GROUP, id]).await?;
-        cycles += 1;
+        redis.ask(&["XACK", stream, GROUP, id]).await?;
+        Ok(())
     }
-    Ok(cycles)
-}
-
-async fn measure(port: u16, concurrency: usize, seconds: f64) -> Outcome<()> {
-    let mut redis = Connection::open(port).await?;
-    for number in 0..STREAMS {
-        redis
-            .ask(&["XGROUP", "CREATE", &format!("bench-load-{number}"), GROUP, "$", "MKSTREAM"])
-            .await?;
-    }
-    let started = Instant::now();
-    let until = started + Duration::from_secs_f64(seconds);
-    let workers: Vec<_> =
-        (0..concurrency).map(|number| tokio::spawn(work(port, number, until))).collect();
-    let mut cycles = 0;
-    for worker in workers {
-        cycles += worker.await??;
-    }
-    let per_s = cycles as f64 / started.elapsed().as_secs_f64();
-    println!(
-        "{}",
-        serde_json::json!({"handoffs": cycles, "handoffs_per_s": per_s, "concurrency": concurrency})
-    );
-    Ok(())
-}
-
-fn main() -> Outcome<()> {
-    let mut arguments = std::env::args().skip(1);
-    let mut next = || arguments.next().ok_or("expected: PORT CONCURRENCY SECONDS");
-    let (port, concurrency, seconds) = (next()?.parse()?, next()?.parse()?, next()?.parse()?);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(measure(port, concurrency, seconds))
 }
