@@ -11,10 +11,11 @@ use crate::Caller;
 /// How long the answer to a request is remembered under its key, unless set.
 pub const IDEMPOTENCY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What stands for a request, so that another one under the same key is noticed.
-pub(crate) fn request_digest(operation: &str, request: &impl Serialize) -> Digest {
+/// What stands for a request, so that another one under the same key is noticed. Without a key nobody will compare it.
+pub(crate) fn request_digest(caller: &Caller, operation: &str, request: &impl Serialize) -> Digest {
+    let spelled = caller.idempotency_key.as_ref().map(|_| serde_json::to_vec(request));
     // What cannot be written as JSON is not in any request type; an empty body still has its operation.
-    let body = serde_json::to_vec(request).unwrap_or_default();
+    let body = spelled.and_then(Result::ok).unwrap_or_default();
     Digest::of(&[operation.as_bytes(), b"\n", &body])
 }
 

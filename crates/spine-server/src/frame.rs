@@ -114,8 +114,10 @@ fn log(
     let problem = response.extensions().get::<Problem>();
     let kind = problem.map(|problem| problem.kind().slug());
     let detail = problem.and_then(Problem::for_log);
+    // That nobody takes an agent's work is no failure of the server.
+    let is_ours = status >= 500 && problem.map(Problem::kind) != Some(ProblemKind::CircuitOpen);
     match status {
-        500.. => {
+        _ if is_ours => {
             tracing::error!(%method, route, status, ms, request_id = id, problem = kind, detail, "request failed")
         }
         400.. => {

@@ -56,7 +56,7 @@ fn expressions(value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn every_series_that_is_watched_is_there() {
-    let house = House::start();
+    let house = House::start_with("[telemetry]\nmetrics_targets_max = 2");
     let metrics = String::from_utf8(house.server.get("/metrics").body).unwrap();
     let rules = read("prometheus/rules.yml");
     let recorded: BTreeSet<String> = rules

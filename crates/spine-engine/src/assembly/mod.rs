@@ -74,7 +74,7 @@ impl Handoffs {
 
     /// Gathers, packs to the budget, seals and stores.
     pub async fn assemble(&self, caller: &Caller, request: HandoffRequest) -> Result<Assembled> {
-        let digest = request_digest("assemble", &(&caller.agent, &request));
+        let digest = request_digest(caller, "assemble", &(&caller.agent, &request));
         if let Some(answer) = self.replayed(caller, &digest).await? {
             return Ok(answer);
         }

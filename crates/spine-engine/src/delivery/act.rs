@@ -108,7 +108,7 @@ impl Deliveries {
         request: &impl Serialize,
         mut act: Act,
     ) -> Result<Delivery> {
-        let digest = request_digest(operation, &(&caller.agent, act.id, request));
+        let digest = request_digest(caller, operation, &(&caller.agent, act.id, request));
         if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
             check_same(&known, &digest)?;
             return self.get(caller, act.id).await;
@@ -158,41 +158,33 @@ impl Deliveries {
             open.iter().filter_map(|index| Some((*index, acts.get(*index)?))).collect();
         let ids = chosen.iter().map(|(_, act)| act.id).collect();
         let rows = self.store.deliveries(workspace, ids).await?;
-        let rows: BTreeMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
-        let standings = self.standings(workspace, rows.values().map(|row| &row.agent)).await?;
+        let rows = rows.into_iter().map(|row| Ok((row.id, Delivery::of_row(row)?)));
+        let known: BTreeMap<_, _> = rows.collect::<Result<_>>()?;
+        let standings = self.standings(workspace, known.values().map(|one| &one.row.agent)).await?;
         let mut planned = Vec::new();
         for (index, act) in chosen {
-            let decided = match rows.get(&act.id) {
-                Some(row) => self.decide(Delivery::of_row(row.clone())?, act, &standings),
+            let decided = match known.get(&act.id) {
+                Some(before) => self.decide(before, act, &standings),
                 None => Err(DeliveryError::Unknown { id: act.id }),
             };
             match decided {
-                Ok(Some((before, step))) => planned.push((index, act, before, step)),
-                Ok(None) => set(outcomes, index, self.unchanged(rows.get(&act.id))),
+                Ok(Some(step)) => planned.push((index, act, step)),
+                Ok(None) => set(outcomes, index, known.get(&act.id).cloned().map(Ok)),
                 Err(error) => set(outcomes, index, Some(Err(error))),
             }
         }
         self.commit(workspace, planned, &standings, outcomes).await
     }
 
-    fn unchanged(&self, row: Option<&spine_store::Delivery>) -> Option<Result<Delivery>> {
-        row.map(|row| Ok(Delivery::of_row(row.clone())?))
-    }
-
     /// The step to take, or nothing if the event changes nothing.
-    fn decide(
-        &self,
-        before: Delivery,
-        act: &Act,
-        standings: &Standings,
-    ) -> Result<Option<(Delivery, Step)>> {
+    fn decide(&self, before: &Delivery, act: &Act, standings: &Standings) -> Result<Option<Step>> {
         let now = self.store.now();
         let standing = standings.get(&before.row.agent);
         let held_until = standing.and_then(|standing| standing.held_until(act.id, now));
         let moment = self.moment(now, held_until);
-        let taken = step(&before, act.event.clone(), &moment);
+        let taken = step(before, act.event.clone(), &moment);
         let taken = taken.map_err(|refusal| DeliveryError::refused(act.id, refusal))?;
-        Ok(taken.is_change(&before).then_some((before, taken)))
+        Ok(taken.is_change(before).then_some(taken))
     }
 
     pub(super) fn moment(&self, now: UnixMs, held_until: Option<UnixMs>) -> Moment<'_> {
@@ -202,7 +194,7 @@ impl Deliveries {
     async fn commit(
         &self,
         workspace: &WorkspaceName,
-        planned: Vec<(usize, &Act, Delivery, Step)>,
+        planned: Vec<(usize, &Act, Step)>,
         standings: &Standings,
         outcomes: &mut [Option<Result<Delivery>>],
     ) -> Result<()> {
@@ -211,18 +203,23 @@ impl Deliveries {
         }
         let now = self.store.now();
         let commands =
-            planned.iter().map(|(_, act, _, step)| command(workspace, act, step, now)).collect();
+            planned.iter().map(|(_, act, step)| command(workspace, act, step, now)).collect();
         let applied = self.store.apply(commands).await?;
-        let mut taken = Vec::new();
-        for ((index, _, _, step), outcome) in planned.into_iter().zip(applied) {
-            if let Some(outcome) = committed(&step.after, outcome, now) {
-                if outcome.is_ok() {
+        let (mut places, mut taken) = (Vec::new(), Vec::new());
+        for ((index, _, mut step), outcome) in planned.into_iter().zip(applied) {
+            match committed(&mut step.after, outcome, now) {
+                Some(Ok(())) => {
+                    places.push(index);
                     taken.push(step);
                 }
-                set(outcomes, index, Some(outcome));
+                Some(Err(error)) => set(outcomes, index, Some(Err(error))),
+                None => {}
             }
         }
         self.follow_up(workspace, &taken, standings).await;
+        for (index, step) in places.into_iter().zip(taken) {
+            set(outcomes, index, Some(Ok(step.after)));
+        }
         Ok(())
     }
 
@@ -382,13 +379,12 @@ fn note_time(
     data.insert(name.to_owned(), ms.into());
 }
 
-/// The delivery as it is on disk now; nothing when another writer was first.
-fn committed(after: &Delivery, outcome: Outcome, now: UnixMs) -> Option<Result<Delivery>> {
+/// Makes the delivery what is on disk now; nothing when another writer was first.
+fn committed(after: &mut Delivery, outcome: Outcome, now: UnixMs) -> Option<Result<()>> {
     match outcome {
         Ok(Applied::Now(receipt)) => {
-            let mut after = after.clone();
             (after.row.change, after.row.updated_at) = (receipt.put_change(0), now);
-            Some(Ok(after))
+            Some(Ok(()))
         }
         Ok(Applied::Before(_)) => Some(Err(DeliveryError::IdempotencyConflict)),
         Err(error) if error.kind() == ErrorKind::GuardFailed => None,

@@ -137,7 +137,7 @@ impl Deliveries {
         channel: &str,
         request: PublishRequest,
     ) -> Result<PublicationView> {
-        let digest = request_digest("publish", &(&caller.agent, channel, &request));
+        let digest = request_digest(caller, "publish", &(&caller.agent, channel, &request));
         if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
             check_same(&known, &digest)?;
             return self.published_before(caller, &known.answer).await;

@@ -29,7 +29,7 @@ impl Deliveries {
         request: HandoffRequest,
     ) -> Result<Assembled> {
         let (parent, request) = self.following(caller, origin, request).await?;
-        let digest = request_digest("assemble", &(&caller.agent, &request));
+        let digest = request_digest(caller, "assemble", &(&caller.agent, &request));
         if let Some(answer) = self.handoffs.replayed(caller, &digest).await? {
             return Ok(answer);
         }

@@ -135,9 +135,10 @@ impl Deliveries {
             Admission::Probe => request.max.min(1),
             Admission::None(_) => return self.claim_probe(caller, request, &standing).await,
         };
-        let rows = inbox.take(self, workspace, &request.agent, wanted, now).await?;
-        let (taken, unhanded) = self.lease(caller, request, rows.rows.clone(), &standing).await?;
-        drop(rows);
+        let mut in_hands = inbox.take(self, workspace, &request.agent, wanted, now).await?;
+        let rows = std::mem::take(&mut in_hands.rows);
+        let (taken, unhanded) = self.lease(caller, request, rows, &standing).await?;
+        drop(in_hands);
         let received = self.handed(caller, request, taken).await?;
         unhanded.disarm();
         Ok(received)
@@ -390,14 +391,15 @@ impl Inboxes {
 /// Rows in the hands of one receiver; nobody else takes them until this is dropped.
 struct Taken {
     inbox: Arc<Inbox>,
+    ids: Vec<DeliveryId>,
     rows: Vec<spine_store::Delivery>,
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
         let mut ahead = lock(&self.inbox.ahead);
-        for row in &self.rows {
-            ahead.taken.remove(&row.id);
+        for id in &self.ids {
+            ahead.taken.remove(id);
         }
     }
 }
@@ -411,29 +413,30 @@ impl Inbox {
         wanted: usize,
         now: UnixMs,
     ) -> Result<Taken> {
-        let mut taken = Taken { inbox: Arc::clone(&self), rows: Vec::new() };
-        self.pop(&mut taken.rows, wanted, now);
+        let mut taken = Taken { inbox: Arc::clone(&self), ids: Vec::new(), rows: Vec::new() };
+        self.pop(&mut taken, wanted, now);
         if taken.rows.len() < wanted {
             let _one_reads_for_all = self.refilling.lock().await;
-            self.pop(&mut taken.rows, wanted, now);
+            self.pop(&mut taken, wanted, now);
             if taken.rows.len() < wanted {
                 self.refill(engine, workspace, agent, wanted - taken.rows.len(), now).await?;
-                self.pop(&mut taken.rows, wanted, now);
+                self.pop(&mut taken, wanted, now);
                 lock(&self.ahead).rows.retain(|row| row.order_key.is_none());
             }
         }
         Ok(taken)
     }
 
-    fn pop(&self, into: &mut Vec<spine_store::Delivery>, wanted: usize, now: UnixMs) {
+    fn pop(&self, into: &mut Taken, wanted: usize, now: UnixMs) {
         let mut ahead = lock(&self.ahead);
         if now.0 - ahead.read_at.0 > AHEAD_MS_MAX {
             ahead.rows.clear();
         }
-        while into.len() < wanted {
+        while into.rows.len() < wanted {
             let Some(row) = ahead.rows.pop_front() else { break };
             ahead.taken.insert(row.id);
-            into.push(row);
+            into.ids.push(row.id);
+            into.rows.push(row);
         }
     }
 

@@ -208,7 +208,7 @@ impl Deliveries {
         mut handoff: HandoffRequest,
         options: SendOptions,
     ) -> Result<(Delivery, Delivery)> {
-        let digest = request_digest("resend", &(&caller.agent, id, &handoff, &options));
+        let digest = request_digest(caller, "resend", &(&caller.agent, id, &handoff, &options));
         if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
             check_same(&known, &digest)?;
             return self.resent_before(caller, id, &known.answer).await;

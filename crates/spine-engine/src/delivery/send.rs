@@ -69,7 +69,7 @@ pub(super) struct Sending {
 impl Deliveries {
     /// Sends envelopes that are stored: all of them or none.
     pub async fn send(&self, caller: &Caller, requests: Vec<SendRequest>) -> Result<Vec<Delivery>> {
-        let digest = request_digest("send", &(&caller.agent, &requests));
+        let digest = request_digest(caller, "send", &(&caller.agent, &requests));
         if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
             check_same(&known, &digest)?;
             return self.sent_before(caller, &known).await;
@@ -109,7 +109,7 @@ impl Deliveries {
         options: SendOptions,
         note: Option<EventDraft>,
     ) -> Result<(Assembled, Delivery)> {
-        let digest = request_digest("hand_off", &(&caller.agent, &request, &options));
+        let digest = request_digest(caller, "hand_off", &(&caller.agent, &request, &options));
         if let Some(known) = idempotency::known(self.store.as_ref(), caller).await? {
             check_same(&known, &digest)?;
             return self.handed_off_before(caller, &known).await;

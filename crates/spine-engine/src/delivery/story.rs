@@ -21,10 +21,11 @@ pub struct Delivery {
 
 impl Delivery {
     /// From a row, whose story must be one.
-    pub fn of_row(row: spine_store::Delivery) -> Result<Self, StoreError> {
+    pub fn of_row(mut row: spine_store::Delivery) -> Result<Self, StoreError> {
         let damaged =
             |error: serde_json::Error| StoreError::new(ErrorKind::Corrupt, error.to_string());
-        let story = serde_json::from_slice(&row.story).map_err(damaged)?;
+        // Its bytes are not carried along: whoever writes the row spells the story anew.
+        let story = serde_json::from_slice(&std::mem::take(&mut row.story)).map_err(damaged)?;
         Ok(Self { row, story })
     }
 

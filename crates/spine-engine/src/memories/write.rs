@@ -34,7 +34,7 @@ impl Memories {
     /// Stores many memories, all or none; one answer for each, in order.
     pub async fn store_many(&self, caller: &Caller, new: Vec<NewMemory>) -> Result<Vec<Stored>> {
         within("memories", new.len(), STORE_MEMORIES_MAX, "memories")?;
-        let request = request_digest("store", &(&caller.agent, &new));
+        let request = request_digest(caller, "store", &(&caller.agent, &new));
         if let Some(known) = self.known(caller).await? {
             return self.stored_before(caller, replay(&known, &request)?).await;
         }
@@ -66,7 +66,7 @@ impl Memories {
         patch: MemoryPatch,
         if_version: Option<u32>,
     ) -> Result<Memory> {
-        let request = request_digest("update", &(&caller.agent, id, &patch, if_version));
+        let request = request_digest(caller, "update", &(&caller.agent, id, &patch, if_version));
         if let Some(known) = self.known(caller).await? {
             return into_live(self.row_before(caller, &known, &request).await?);
         }
@@ -94,7 +94,7 @@ impl Memories {
 
     /// Pins or unpins a memory: a pin always travels.
     pub async fn pin(&self, caller: &Caller, id: MemoryId, pinned: bool) -> Result<Memory> {
-        let request = request_digest("pin", &(&caller.agent, id, pinned));
+        let request = request_digest(caller, "pin", &(&caller.agent, id, pinned));
         let decide = |row, now| {
             let memory = live_now(id, row, now)?;
             Ok(plan::pin(caller, memory, pinned, now))
@@ -109,7 +109,7 @@ impl Memories {
         id: MemoryId,
         if_version: Option<u32>,
     ) -> Result<Deleted> {
-        let request = request_digest("delete", &(&caller.agent, id, if_version));
+        let request = request_digest(caller, "delete", &(&caller.agent, id, if_version));
         let decide = |row: Option<MemoryRow>, now| {
             let row = row.ok_or(MemoryError::missing(id, MissingReason::NotFound))?;
             row.live().map_or(Ok(()), |memory| check_version(memory, if_version))?;
@@ -120,7 +120,7 @@ impl Memories {
 
     /// Erases every version of a memory, in the store and in the index. Twice is once.
     pub async fn purge(&self, caller: &Caller, id: MemoryId) -> Result<Deleted> {
-        let request = request_digest("purge", &(&caller.agent, id));
+        let request = request_digest(caller, "purge", &(&caller.agent, id));
         let decide = |row: Option<MemoryRow>, now| {
             let row = row.ok_or(MemoryError::missing(id, MissingReason::NotFound))?;
             Ok(plan::purge(caller, row, now))
