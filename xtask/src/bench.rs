@@ -54,9 +54,12 @@ const BENCHMARKS: &[Benchmark] = &[
 /// The benchmarks there are.
 pub fn list() -> String {
     let lines = BENCHMARKS.iter().map(|bench| format!("  {:<12} {}", bench.name, bench.shows));
-    let peers =
-        format!("  {:<12} {}", "peers", "the same load on Redis Streams, and the ratio: [SECONDS]");
-    let lines: Vec<String> = lines.chain([peers]).collect();
+    let served = [
+        ("peers", "the same load on Redis Streams, and the ratio: [SECONDS]"),
+        ("health-served", "what health costs a server, over HTTP: [ROUNDS] [SECONDS]"),
+    ];
+    let served = served.iter().map(|(name, shows)| format!("  {name:<12} {shows}"));
+    let lines: Vec<String> = lines.chain(served).collect();
     format!("cargo xtask bench NAME, with NAME one of\n{}", lines.join("\n"))
 }
 

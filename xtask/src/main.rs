@@ -1,9 +1,11 @@
 //! Everything a person types: `cargo xtask test`, `cargo xtask soak`, `cargo xtask run`, `cargo xtask bench NAME`.
 
 mod bench;
+mod bench_server;
 mod command;
 mod conformance;
 mod dashboard;
+mod health_served;
 mod mcp_clients;
 mod npm;
 mod peers;
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         ["run"] => serve::run_demo(),
         ["run", data] => serve::run_server(data),
         ["bench", "peers", rest @ ..] => peers::compare(rest),
+        ["bench", "health-served", rest @ ..] => health_served::compare(rest),
         ["bench", name, rest @ ..] => bench::run_one(name, rest),
         ["bench"] => Err(Failure::new(bench::list())),
         _ => Err(Failure::new(USAGE)),

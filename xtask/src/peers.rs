@@ -1,14 +1,14 @@
 //! `cargo xtask bench peers`: whole handoffs here and on Redis Streams with `appendfsync always`, one after the other, by
 //! clients of the same kind.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::bench_server::{BenchServer, PORT, empty_folder};
 use crate::command::{Failure, cargo, ensure_installed, output, run, target_folder};
 
-const PORT: &str = "16399";
 const SECONDS_DEFAULT: &str = "20";
 
 /// Prints both rates and their ratio, for each number of handoffs at once; and what a load by the Rust client gets.
@@ -39,19 +39,19 @@ struct Load<'a> {
 
 impl Load<'_> {
     fn ours(&self) -> Result<f64, Failure> {
-        let data = self.empty_folder("spine")?;
+        let data = empty_folder(self.target, "spine")?;
         let mut command = Command::new(self.target.join("dist/memory-spine"));
         command.args(["serve", "--listen", &format!("127.0.0.1:{PORT}"), "--data"]).arg(&data);
-        let _server = Server::start(&mut command)?;
+        let _server = BenchServer::start(&mut command)?;
         self.by_socket("spine")
     }
 
     fn theirs(&self) -> Result<f64, Failure> {
-        let data = self.empty_folder("redis")?;
+        let data = empty_folder(self.target, "redis")?;
         let mut command = Command::new("redis-server");
         command.args(["--port", PORT, "--bind", "127.0.0.1", "--appendonly", "yes"]);
         command.args(["--appendfsync", "always", "--save", "", "--dir"]).arg(&data);
-        let _server = Server::start(&mut command)?;
+        let _server = BenchServer::start(&mut command)?;
         self.by_socket("redis")
     }
 
@@ -66,45 +66,13 @@ impl Load<'_> {
         command.args(["bench", "load", "--json", "--concurrency", self.concurrency]);
         rate(command.args(["--duration", &duration]))
     }
-
-    fn empty_folder(&self, peer: &str) -> Result<PathBuf, Failure> {
-        let folder = self.target.join("peers").join(peer);
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder)
-            .map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
-        Ok(folder)
-    }
 }
 
-fn rate(command: &mut Command) -> Result<f64, Failure> {
+/// What a load reports.
+pub fn rate(command: &mut Command) -> Result<f64, Failure> {
     let printed = output(command)?;
     let report: Value =
         serde_json::from_slice(&printed).map_err(|error| Failure::new(error.to_string()))?;
     let rate = report.get("handoffs_per_s").and_then(Value::as_f64);
     rate.ok_or_else(|| Failure::new("the report has no handoffs_per_s"))
-}
-
-/// A server that does not outlive its measurement.
-struct Server(Child);
-
-impl Server {
-    fn start(command: &mut Command) -> Result<Self, Failure> {
-        let name = command.get_program().display().to_string();
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let server = Self(child.map_err(|error| Failure::new(format!("{name}: {error}")))?);
-        for _ in 0..100 {
-            if std::net::TcpStream::connect(format!("127.0.0.1:{PORT}")).is_ok() {
-                return Ok(server);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        Err(Failure::new(format!("{name} does not answer: is port {PORT} taken?")))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

@@ -40,8 +40,9 @@ pub const HANDOFFS_AT_ONCE: usize = 8;
 pub const DRIVE_PAUSE_MIN: Duration = Duration::from_millis(100);
 /// The longest pause after what is due could not be done.
 pub const DRIVE_PAUSE_MAX: Duration = Duration::from_secs(10);
-/// How often health is looked after: often enough to find the events of a busy moment still in the memory of the store.
-pub const WATCH_PAUSE: Duration = Duration::from_millis(100);
+/// How often health is looked after unless set: often enough to find the events of a busy moment still in the memory of
+/// the store.
+pub const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How far a test moves the clock at once.
 pub const CLOCK_ADVANCE_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// How often health is looked after while the clock moves, whatever the distance.

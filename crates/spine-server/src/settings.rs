@@ -9,6 +9,8 @@ use spine_engine::delivery::policy::Policy;
 use spine_engine::health::Thresholds;
 use spine_engine::memories::limits::IDEMPOTENCY_KEPT;
 
+use crate::limits::LOOK_EVERY;
+
 /// How the server listens, and what it takes.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -44,6 +46,8 @@ pub struct Settings {
     pub retention: Retention,
     /// How long the answer to a request is remembered under its key.
     pub idempotency_kept: Duration,
+    /// How often health is looked after.
+    pub look_every: Duration,
     /// For open requests to finish when the server stops.
     pub stop_time_max: Duration,
     /// The server ends itself when no connection was open for so long; `None` is never.
@@ -78,6 +82,7 @@ impl Default for Settings {
             metrics_targets_max: 0,
             retention: Retention::default(),
             idempotency_kept: IDEMPOTENCY_KEPT,
+            look_every: LOOK_EVERY,
             stop_time_max: Duration::from_secs(10),
             idle_time_max: None,
         }

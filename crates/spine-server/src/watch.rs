@@ -14,7 +14,7 @@ use spine_protocol::{AlertId, WorkspaceName};
 use spine_store::{Change, all_workspaces};
 
 use crate::App;
-use crate::limits::{ALERT_TEST_MAX, WATCH_PAUSE};
+use crate::limits::ALERT_TEST_MAX;
 use crate::wire::alert::{AlertDocument, TestSentDocument};
 
 /// What one webhook said.
@@ -66,13 +66,13 @@ pub async fn watch(app: Arc<App>) {
     let mut seen = Seen::new();
     while let Err(error) = tell_owed(&app).await {
         tracing::warn!(%error, "what people were to be told could not be read");
-        tokio::time::sleep(WATCH_PAUSE).await;
+        tokio::time::sleep(app.settings.look_every).await;
     }
     loop {
         if let Err(error) = watch_round(&app, &mut seen).await {
             tracing::warn!(%error, "health could not be looked after");
         }
-        tokio::time::sleep(WATCH_PAUSE).await;
+        tokio::time::sleep(app.settings.look_every).await;
     }
 }
 

@@ -1,9 +1,14 @@
 //! What health is compared with.
 
+use std::time::Duration;
+
 use spine_engine::health::Thresholds;
 
 use super::{ConfigError, Layers};
 
+/// How seldom, and how often, one may look.
+const LOOK_MS_MIN: u64 = 10;
+const LOOK_MS_MAX: u64 = 60_000;
 /// The longest latency that can be set.
 const LATENCY_S_MAX: f64 = 86_400.0;
 
@@ -26,6 +31,11 @@ pub(super) fn thresholds(layers: &Layers) -> Result<Thresholds, ConfigError> {
     };
     check_order(layers, &thresholds)?;
     Ok(thresholds)
+}
+
+/// How often the log is read for figures and alerts.
+pub(super) fn look_every(layers: &Layers) -> Result<Duration, ConfigError> {
+    layers.seconds_ms("health.look_s", LOOK_MS_MIN, LOOK_MS_MAX).map(Duration::from_millis)
 }
 
 /// What is worth a call is worth a look before that.

@@ -131,6 +131,7 @@ fn server(layers: &Layers) -> Result<Settings, ConfigError> {
         metrics_targets_max: metrics_targets_max(layers)?,
         retention: retention.lineages,
         idempotency_kept: retention.idempotency,
+        look_every: health::look_every(layers)?,
         listen: layers
             .parsed::<SocketAddr>("listen", "an address and a port, such as 127.0.0.1:8788")?,
         hosts: layers.list("hosts")?,

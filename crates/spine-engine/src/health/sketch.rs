@@ -2,6 +2,7 @@
 //! in buckets whose bounds grow by 2 %.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Bounds grow by this much: the middle of a bucket is within 1 % of everything in it.
 const GROWTH: f64 = 1.0195;
@@ -58,7 +59,8 @@ impl Sketch {
 }
 
 fn bucket(value: f64) -> i32 {
-    (value.max(SMALLEST) / SMALLEST).log(GROWTH).ceil() as i32
+    static GROWTH_LN: LazyLock<f64> = LazyLock::new(|| GROWTH.ln());
+    ((value.max(SMALLEST) / SMALLEST).ln() / *GROWTH_LN).ceil() as i32
 }
 
 /// The number that is as far, in shares, from both bounds of a bucket.
