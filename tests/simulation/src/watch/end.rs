@@ -13,7 +13,7 @@ impl Watch {
         for workspace in workspaces(model) {
             for row in all_rows(&workspace.name, model) {
                 let key = (workspace.name.clone(), row.id);
-                let same = self.rows.get(&key).is_some_and(|seen| seen.delivery.row == row);
+                let same = self.rows.get(&key).is_some_and(|seen| seen.delivery.to_row() == row);
                 self.check(same, Rule::NothingLost, || format!("{key:?} changed unseen"));
                 found += 1;
             }
