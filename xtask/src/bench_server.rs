@@ -25,17 +25,6 @@ impl BenchServer {
         }
         Err(Failure::new(format!("{name} does not answer: is port {PORT} taken?")))
     }
-
-    /// The processor's time that it has taken, in the kernel's ticks.
-    pub fn ticks(&self) -> Result<f64, Failure> {
-        let path = format!("/proc/{}/stat", self.0.id());
-        let stat = std::fs::read_to_string(&path)
-            .map_err(|error| Failure::new(format!("{path}: {error}")))?;
-        // Behind the name, which may hold anything, user and system time are the 12th and 13th.
-        let behind = stat.rsplit(')').next().unwrap_or_default();
-        let times = behind.split_whitespace().skip(11).take(2);
-        Ok(times.filter_map(|time| time.parse::<f64>().ok()).sum())
-    }
 }
 
 impl Drop for BenchServer {

@@ -15,12 +15,6 @@ const CONCURRENCY: &str = "100";
 const LOOKING_S: &str = "0.1";
 const HARDLY_LOOKING_S: &str = "60";
 
-/// One run: handoffs a second, and the processor's ticks for each.
-struct Speed {
-    rate: f64,
-    ticks_a_handoff: f64,
-}
-
 /// Prints the ratio of each round, and what is in the middle.
 pub fn compare(arguments: &[&str]) -> Result<(), Failure> {
     let rounds = arguments.first().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS_DEFAULT);
@@ -28,42 +22,37 @@ pub fn compare(arguments: &[&str]) -> Result<(), Failure> {
     let programs = ["--bin", "memory-spine", "--bin", "peer_load"];
     run(cargo(&["build", "--release", "--workspace"]).args(programs))?;
     let release = target_folder()?.join("release");
-    let (mut rates, mut processor) = (Vec::new(), Vec::new());
-    println!("round   without   with   with / without   processor without / with");
+    let mut ratios = Vec::new();
+    println!("round   without   with   with / without");
     for round in 0..rounds {
         // Who is first changes, too.
         let first_looks = round % 2 == 0;
-        let first = speed(&release, first_looks, seconds)?;
-        let second = speed(&release, !first_looks, seconds)?;
+        let first = handoffs_a_second(&release, first_looks, seconds)?;
+        let second = handoffs_a_second(&release, !first_looks, seconds)?;
         let (with, without) = if first_looks { (first, second) } else { (second, first) };
-        let ratio = with.rate / without.rate;
-        let cpu = without.ticks_a_handoff / with.ticks_a_handoff;
-        println!("{round:>5} {:>9.0} {:>6.0} {ratio:>16.3} {cpu:>26.3}", without.rate, with.rate);
-        rates.push(ratio);
-        processor.push(cpu);
+        let ratio = with / without;
+        println!("{round:>5} {without:>9.0} {with:>6.0} {ratio:>16.3}");
+        ratios.push(ratio);
     }
-    say("handoffs a second", rates);
-    say("the server's processor a handoff", processor);
+    say(ratios);
     Ok(())
 }
 
-fn speed(release: &Path, looks: bool, seconds: &str) -> Result<Speed, Failure> {
+fn handoffs_a_second(release: &Path, looks: bool, seconds: &str) -> Result<f64, Failure> {
     let data = empty_folder(release, "health")?;
     let mut serving = Command::new(release.join("memory-spine"));
     serving.args(["serve", "--listen", &format!("127.0.0.1:{PORT}"), "--data"]).arg(&data);
     let every = if looks { LOOKING_S } else { HARDLY_LOOKING_S };
-    let server = BenchServer::start(serving.env("MEMORY_SPINE_HEALTH_LOOK_S", every))?;
+    let _server = BenchServer::start(serving.env("MEMORY_SPINE_HEALTH_LOOK_S", every))?;
     let mut load = Command::new(release.join("peer_load"));
-    let rate = rate(load.args(["spine", PORT, CONCURRENCY, seconds]))?;
-    let handoffs = rate * seconds.parse::<f64>().unwrap_or(1.0);
-    Ok(Speed { rate, ticks_a_handoff: server.ticks()? / handoffs })
+    rate(load.args(["spine", PORT, CONCURRENCY, seconds]))
 }
 
-fn say(what: &str, mut ratios: Vec<f64>) {
+fn say(mut ratios: Vec<f64>) {
     ratios.sort_by(f64::total_cmp);
     let at = |place: usize| ratios.get(place).copied().unwrap_or(f64::NAN);
     let (low, median, high) =
         (at(ratios.len() / 4), at(ratios.len() / 2), at(ratios.len() * 3 / 4));
     let cost = (1.0 - median) * 100.0;
-    println!("{what}: median {median:.3} (quarters {low:.3} to {high:.3}), a cost of {cost:.1} %");
+    println!("median {median:.3} (quarters {low:.3} to {high:.3}), a cost of {cost:.1} %");
 }
