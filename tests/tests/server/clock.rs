@@ -159,6 +159,11 @@ fn an_agent_is_in_the_list_for_a_day_after_its_work() {
     let received = client.receive("coder", json!({"accept": true}));
     client.settle(&received, "ack", json!({})).with(200);
     assert_eq!(names(), ["coder"]);
+    // An envelope for everybody makes no agent of that name.
+    let to_all =
+        json!({"target_agent": "broadcast", "task_summary": "do it", "intent": "have it done"});
+    client.post("/v1/envelopes", to_all).with(201);
+    assert_eq!(names(), ["coder"]);
     advance(&client, 23.0 * 3600.0);
     assert_eq!(names(), ["coder"]);
     advance(&client, 2.0 * 3600.0);

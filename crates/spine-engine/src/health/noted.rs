@@ -57,7 +57,10 @@ impl Noted {
             _ => return None,
         }
         let receiver = if noted.is_delivery { "agent" } else { "target" };
-        noted.receiver = event.data.get(receiver).and_then(|name| name.as_str()?.parse().ok());
+        let name = event.data.get(receiver).and_then(|name| name.as_str());
+        // What is for everybody is for nobody by name.
+        let name = name.and_then(|name| name.parse().ok());
+        noted.receiver = name.filter(|name: &AgentName| !name.is_broadcast());
         Some(noted)
     }
 
