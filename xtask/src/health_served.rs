@@ -5,9 +5,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::bench_server::{BenchServer, PORT, empty_folder};
 use crate::command::{Failure, cargo, run, target_folder};
-use crate::peers::rate;
+use crate::peers::Load;
 
 const ROUNDS_DEFAULT: usize = 20;
 const SECONDS_DEFAULT: &str = "4";
@@ -17,18 +16,18 @@ const HARDLY_LOOKING_S: &str = "60";
 
 /// Prints the ratio of each round, and what is in the middle.
 pub fn compare(arguments: &[&str]) -> Result<(), Failure> {
-    let rounds = arguments.first().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS_DEFAULT);
+    let rounds = arguments.first().map_or(Ok(ROUNDS_DEFAULT), |rounds| count(rounds))?;
     let seconds = arguments.get(1).copied().unwrap_or(SECONDS_DEFAULT);
     let programs = ["--bin", "memory-spine", "--bin", "peer_load"];
     run(cargo(&["build", "--release", "--workspace"]).args(programs))?;
-    let release = target_folder()?.join("release");
+    let target = target_folder()?;
     let mut ratios = Vec::new();
     println!("round   without   with   with / without");
     for round in 0..rounds {
         // Who is first changes, too.
         let first_looks = round % 2 == 0;
-        let first = handoffs_a_second(&release, first_looks, seconds)?;
-        let second = handoffs_a_second(&release, !first_looks, seconds)?;
+        let first = handoffs_a_second(&target, first_looks, seconds)?;
+        let second = handoffs_a_second(&target, !first_looks, seconds)?;
         let (with, without) = if first_looks { (first, second) } else { (second, first) };
         let ratio = with / without;
         println!("{round:>5} {without:>9.0} {with:>6.0} {ratio:>16.3}");
@@ -38,14 +37,15 @@ pub fn compare(arguments: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn handoffs_a_second(release: &Path, looks: bool, seconds: &str) -> Result<f64, Failure> {
-    let data = empty_folder(release, "health")?;
-    let mut serving = Command::new(release.join("memory-spine"));
-    serving.args(["serve", "--listen", &format!("127.0.0.1:{PORT}"), "--data"]).arg(&data);
+fn count(rounds: &str) -> Result<usize, Failure> {
+    rounds.parse().map_err(|_| Failure::new(format!("{rounds:?} is no number of rounds")))
+}
+
+fn handoffs_a_second(target: &Path, looks: bool, seconds: &str) -> Result<f64, Failure> {
     let every = if looks { LOOKING_S } else { HARDLY_LOOKING_S };
-    let _server = BenchServer::start(serving.env("MEMORY_SPINE_HEALTH_LOOK_S", every))?;
-    let mut load = Command::new(release.join("peer_load"));
-    rate(load.args(["spine", PORT, CONCURRENCY, seconds]))
+    let mut serving = Command::new(target.join("release/memory-spine"));
+    let load = Load { target, concurrency: CONCURRENCY, seconds };
+    load.on_spine(serving.env("MEMORY_SPINE_HEALTH_LOOK_S", every))
 }
 
 fn say(mut ratios: Vec<f64>) {

@@ -1,7 +1,6 @@
 //! Everything a person types: `cargo xtask test`, `cargo xtask soak`, `cargo xtask run`, `cargo xtask bench NAME`.
 
 mod bench;
-mod bench_server;
 mod command;
 mod conformance;
 mod dashboard;
