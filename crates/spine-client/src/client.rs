@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use http::{HeaderValue, Method, Request, Response, Uri};
 use http_body_util::Full;
 use serde::de::DeserializeOwned;
@@ -194,5 +195,5 @@ fn new_key() -> Result<String, ClientError> {
         name: "idempotency key",
         problem: format!("the system has no randomness ({error})"),
     })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&bytes))
 }

@@ -3,13 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::string_type::{ParseError, string_type};
 
 /// What stands for some bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest([u8; 32]);
+pub struct Digest([u8; BYTES]);
+
+const BYTES: usize = 32;
+const HEX_DIGITS: usize = 2 * BYTES;
+const PREFIX: &str = "sha256:";
 
 const EXPECTED: &str = "a digest: `sha256:` and 64 lower-case hexadecimal digits";
 
@@ -37,8 +42,8 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(PREFIX)?;
+        f.write_str(HEXLOWER.encode_mut_str(&self.0, &mut [0; HEX_DIGITS]))
     }
 }
 
@@ -52,12 +57,10 @@ impl FromStr for Digest {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let hex = text.strip_prefix("sha256:").filter(|hex| is_lower_hex(hex, 64));
-        let bytes: Option<Vec<u8>> = hex.and_then(|hex| {
-            (0..64).step_by(2).map(|i| u8::from_str_radix(hex.get(i..i + 2)?, 16).ok()).collect()
-        });
-        let array = bytes.and_then(|bytes| bytes.try_into().ok());
-        array.map(Self).ok_or_else(|| ParseError::new(EXPECTED, text))
+        let hex = text.strip_prefix(PREFIX).filter(|hex| hex.len() == HEX_DIGITS);
+        let mut bytes = [0; BYTES];
+        let decoded = hex.and_then(|hex| HEXLOWER.decode_mut(hex.as_bytes(), &mut bytes).ok());
+        decoded.map(|_| Self(bytes)).ok_or_else(|| ParseError::new(EXPECTED, text))
     }
 }
 

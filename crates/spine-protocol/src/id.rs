@@ -28,7 +28,8 @@ macro_rules! ulid_id {
 
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!($prefix, "{}"), self.0)
+                f.write_str($prefix)?;
+                f.write_str(self.0.array_to_str(&mut [0; ULID_LEN]))
             }
         }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use spine_client::{Client, ClientOptions};
 use tokio::signal::unix::{SignalKind, signal};
@@ -48,8 +49,7 @@ impl Keys {
     fn new() -> std::io::Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-        let bridge = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { bridge, next: AtomicU64::new(1) })
+        Ok(Self { bridge: HEXLOWER.encode(&bytes), next: AtomicU64::new(1) })
     }
 
     fn next(&self) -> String {

@@ -6,7 +6,7 @@ use spine_engine::health::Thresholds;
 
 use super::{ConfigError, Layers};
 
-/// How seldom, and how often, one may look.
+/// How often, and how seldom, one may look.
 const LOOK_MS_MIN: u64 = 10;
 const LOOK_MS_MAX: u64 = 60_000;
 /// The longest latency that can be set.

@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spine_protocol::{AgentName, Digest, ParseError, WorkspaceName};
@@ -214,7 +215,7 @@ pub fn new_secret() -> Result<String, getrandom::Error> {
 fn random_hex<const N: usize>() -> Result<String, getrandom::Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&bytes))
 }
 
 /// The whole key, to be shown once.
