@@ -25,8 +25,10 @@ pub enum RowKey {
     Memory(MemoryId),
     /// The live memory that holds this content.
     Content(ContentKey),
-    /// An envelope.
+    /// An envelope; live until it is pruned.
     Envelope(EnvelopeId),
+    /// Everything of the lineage with this root: its envelopes and deliveries. Written when one of them is.
+    Lineage(EnvelopeId),
     /// A record.
     Record(RecordKey),
     /// A delivery.
@@ -40,7 +42,7 @@ pub enum Expected {
     Absent,
     /// Some row.
     Present,
-    /// A row that is not deleted.
+    /// A row that is not deleted or pruned.
     Live,
     /// A row last written by this change.
     At(Change),

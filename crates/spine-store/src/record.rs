@@ -31,13 +31,15 @@ pub enum Collection {
     Figures,
     /// What was erased, to be replayed on a restored backup.
     Erasure,
+    /// That something was erased: a mark for whoever read before that.
+    Erased,
     /// What is set for a workspace.
     Setting,
 }
 
 impl Collection {
     /// Every collection.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Agent,
         Self::Breaker,
         Self::Channel,
@@ -49,6 +51,7 @@ impl Collection {
         Self::Alert,
         Self::Figures,
         Self::Erasure,
+        Self::Erased,
         Self::Setting,
     ];
 
@@ -66,6 +69,7 @@ impl Collection {
             Self::Alert => "alert",
             Self::Figures => "figures",
             Self::Erasure => "erasure",
+            Self::Erased => "erased",
             Self::Setting => "setting",
         }
     }

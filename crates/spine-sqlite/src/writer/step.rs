@@ -174,8 +174,15 @@ impl Step<'_> {
                 params![workspace, key.0],
             ),
             RowKey::Envelope(id) => self.version(
-                "SELECT change, 0 FROM envelopes WHERE workspace = ? AND id = ?",
+                "SELECT change, pruned FROM envelopes WHERE workspace = ? AND id = ?",
                 params![workspace, id.to_string()],
+            ),
+            RowKey::Lineage(root) => self.version(
+                "SELECT newest, 0 FROM (SELECT max(change) AS newest FROM ( \
+                     SELECT change FROM envelopes WHERE workspace = ?1 AND root = ?2 UNION ALL \
+                     SELECT change FROM deliveries WHERE workspace = ?1 AND root = ?2)) \
+                 WHERE newest IS NOT NULL",
+                params![workspace, root.to_string()],
             ),
             RowKey::Record(key) => self.version(
                 "SELECT change, 0 FROM records WHERE workspace = ? AND collection = ? AND name = ?",

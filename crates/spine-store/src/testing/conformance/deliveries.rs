@@ -9,7 +9,7 @@ use crate::{
     QueueState, RowKey, Store, UnixMs,
 };
 
-fn dlv(n: u64) -> DeliveryId {
+pub(super) fn dlv(n: u64) -> DeliveryId {
     DeliveryId::from_parts(n, u128::from(n))
 }
 
@@ -21,7 +21,7 @@ fn agent(name: &str) -> AgentName {
     name.parse().unwrap()
 }
 
-fn draft(n: u64) -> Delivery {
+pub(super) fn draft(n: u64) -> Delivery {
     Delivery {
         id: dlv(n),
         envelope: env(n),

@@ -2,8 +2,11 @@
 
 use spine_protocol::{Digest, EnvelopeId};
 
+use super::deliveries::{dlv, draft};
 use super::draft::*;
-use crate::{Change, Command, ErrorKind, Expected, Put, RowKey, Store, StoredEnvelope};
+use crate::{
+    Change, Command, Delivery, ErrorKind, Expected, Guard, Put, RowKey, Store, StoredEnvelope,
+};
 
 fn envelope(n: u64, root: u64) -> StoredEnvelope {
     let [id, root] = [n, root].map(|n| EnvelopeId::from_parts(n, u128::from(n)));
@@ -47,6 +50,40 @@ pub(super) fn pruned_envelope_is_a_skeleton_and_no_old_root(store: &dyn Store) {
     assert_eq!(get(store.envelope(&default(), id)), Some(expected.clone()));
     assert_eq!(get(store.lineage(&default(), id, None, 9)).items, [expected]);
     assert_eq!(get(store.old_roots(&default(), None, 9)).items, [envelope(2, 2).id]);
+}
+
+pub(super) fn a_lineage_is_written_when_one_of_it_is(store: &dyn Store) {
+    let (root, key) = (envelope(1, 1).id, |n: u64| RowKey::Lineage(envelope(n, n).id));
+    let holds = |key: RowKey, expected: Expected| {
+        let guards = vec![Guard { key, expected }];
+        apply(store, Command { guards, ..command(vec![]) }).is_ok()
+    };
+    assert!(holds(key(1), Expected::Absent));
+    let first = done(store, vec![put(envelope(1, 1)), put(envelope(2, 2))]).first_change;
+    assert!(holds(key(1), Expected::At(first)) && !holds(key(2), Expected::At(first)));
+    let child = done(store, vec![put(envelope(3, 1))]).first_change;
+    assert!(holds(key(1), Expected::At(child)) && !holds(key(1), Expected::At(first)));
+    let delivery = Delivery { envelope: root, root, ..draft(1) };
+    let sent = done(store, vec![Put::Delivery(Box::new(delivery))]).first_change;
+    assert!(holds(key(1), Expected::At(sent)) && holds(key(3), Expected::Absent));
+    done(store, vec![Put::DropDelivery(dlv(1), sent)]);
+    assert!(holds(key(1), Expected::At(child)));
+}
+
+pub(super) fn a_pruned_envelope_is_there_but_not_live(store: &dyn Store) {
+    done(store, vec![put(envelope(1, 1)), put(envelope(2, 2))]);
+    done(store, vec![Put::PruneEnvelope(envelope(1, 1).id, b"bones".to_vec())]);
+    let cases = [
+        (1, Expected::Present, true),
+        (1, Expected::Live, false),
+        (2, Expected::Live, true),
+        (3, Expected::Live, false),
+    ];
+    for (n, expected, holds) in cases {
+        let guards = vec![Guard { key: RowKey::Envelope(envelope(n, n).id), expected }];
+        let guarded = Command { guards, ..command(vec![]) };
+        assert_eq!(apply(store, guarded).is_ok(), holds, "{n} {expected:?}");
+    }
 }
 
 pub(super) fn erased_envelope_has_new_bytes_and_no_notes(store: &dyn Store) {

@@ -58,6 +58,8 @@ const CHECKS: &[Check] = checks![
         bytes_survive_and_ids_are_unique,
         lineage_is_paged_by_id,
         pruned_envelope_is_a_skeleton_and_no_old_root,
+        a_pruned_envelope_is_there_but_not_live,
+        a_lineage_is_written_when_one_of_it_is,
         erased_envelope_has_new_bytes_and_no_notes,
         only_envelopes_that_are_there_lose_something,
         old_roots_are_paged_by_id,

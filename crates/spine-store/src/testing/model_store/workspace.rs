@@ -87,10 +87,20 @@ impl Workspace {
         match key {
             RowKey::Memory(id) => memory(id),
             RowKey::Content(key) => self.by_content.get(key).and_then(memory),
-            RowKey::Envelope(id) => self.envelopes.get(id).map(|found| (found.change, true)),
+            RowKey::Envelope(id) => {
+                self.envelopes.get(id).map(|found| (found.change, !found.pruned))
+            }
+            RowKey::Lineage(root) => self.newest_of_lineage(*root).map(|change| (change, true)),
             RowKey::Record(key) => self.records.get(key).map(|found| (found.change, true)),
             RowKey::Delivery(id) => self.deliveries.get(id).map(|found| (found.change, true)),
         }
+    }
+
+    fn newest_of_lineage(&self, root: EnvelopeId) -> Option<Change> {
+        let envelopes = self.envelopes.values().filter(|envelope| envelope.root == root);
+        let deliveries = self.deliveries.values().filter(|delivery| delivery.root == root);
+        let changes = envelopes.map(|envelope| envelope.change);
+        changes.chain(deliveries.map(|delivery| delivery.change)).max()
     }
 
     pub(super) fn expect(&self, key: &RowKey, expected: Expected) -> Result<(), StoreError> {
