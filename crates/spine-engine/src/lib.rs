@@ -7,6 +7,7 @@ pub mod assembly;
 mod caller;
 pub mod delivery;
 mod entropy;
+mod erased;
 pub mod health;
 mod idempotency;
 pub mod lineage;

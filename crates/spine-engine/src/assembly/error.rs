@@ -54,6 +54,14 @@ pub enum AssemblyError {
         /// Its id.
         id: EnvelopeId,
     },
+    /// Only a skeleton is left.
+    #[error(
+        "envelope {id} was pruned, as retention asks: begin anew, without it, or raise the retention time"
+    )]
+    Pruned {
+        /// Its id.
+        id: EnvelopeId,
+    },
     /// The sender did not say who it is.
     #[error("the sender is not known: say which agent hands over")]
     SenderUnknown,
@@ -86,6 +94,7 @@ impl AssemblyError {
             Self::Budget { .. } => "budget",
             Self::SecretInCore { .. } => "secret-in-core",
             Self::EnvelopeUnknown { .. } => "not-found",
+            Self::Pruned { .. } => "pruned",
             Self::SenderUnknown => "sender-unknown",
             Self::IdempotencyConflict => "idempotency-conflict",
             Self::Store(_) => "store",

@@ -2,13 +2,15 @@
 
 use spine_protocol::{Digest, Envelope, EnvelopeId};
 use spine_store::{
-    Applied, Change, Command, ErrorKind, EventDraft, IdempotencyRecord, Put, StoreError,
-    StoredEnvelope,
+    Applied, Change, Command, ErrorKind, EventDraft, Expected, Guard, GuardFailure,
+    IdempotencyRecord, Put, RowKey, StoreError, StoredEnvelope,
 };
 
 use super::{Assembled, AssemblyError, Explanation, Handoffs, Result};
 use crate::Caller;
+use crate::erased;
 use crate::idempotency;
+use crate::lineage::still_whole;
 use crate::memories::Memories;
 
 impl Handoffs {
@@ -54,7 +56,8 @@ impl Handoffs {
     /// An envelope that was assembled before, with its reasons.
     pub(crate) async fn assembled(&self, caller: &Caller, id: EnvelopeId) -> Result<Assembled> {
         let envelope = self.stored(caller, id).await?;
-        Ok(Assembled { envelope, explanation: self.explain(caller, id).await?, took_ms: None })
+        let explanation = self.explain(caller, id).await?;
+        Ok(Assembled { envelope, explanation, took_ms: None, newest_erasure: Change::ZERO })
     }
 
     pub(crate) fn memories(&self) -> &Memories {
@@ -64,6 +67,9 @@ impl Handoffs {
     pub(crate) async fn stored(&self, caller: &Caller, id: EnvelopeId) -> Result<Envelope> {
         let stored = self.store.envelope(&caller.workspace, id).await?;
         let stored = stored.ok_or(AssemblyError::EnvelopeUnknown { id })?;
+        if stored.pruned {
+            return Err(AssemblyError::Pruned { id });
+        }
         Ok(Envelope::read(&stored.bytes)?)
     }
 
@@ -78,22 +84,54 @@ impl Handoffs {
     ) -> Result<Assembled> {
         let now = self.store.now();
         let mut command = Command::new(caller.workspace.clone(), now);
-        command.puts.push(made.put()?);
-        command.events.push(made.event(caller));
+        made.add_to(caller, &mut command)?;
         command.events.extend(note.map(|note| made.noted(note)));
         command.idempotency = idempotency::record(caller, request, &made.envelope.id, now);
         for outcome in self.store.apply(vec![command]).await? {
-            if let Applied::Before(record) = outcome? {
-                return self.answer_of(caller, &record, &request).await;
+            match outcome {
+                Ok(Applied::Before(record)) => {
+                    return self.answer_of(caller, &record, &request).await;
+                }
+                Ok(Applied::Now(_)) => {}
+                Err(error) => return Err(pruned_meanwhile(error)),
             }
         }
         Ok(made)
     }
 }
 
+/// A parent that was looked at and is a skeleton now.
+fn pruned_meanwhile(error: StoreError) -> AssemblyError {
+    match error.guard() {
+        Some(GuardFailure { key: RowKey::Envelope(id), expected: Expected::Live, .. }) => {
+            AssemblyError::Pruned { id: *id }
+        }
+        _ => error.into(),
+    }
+}
+
 impl Assembled {
+    /// Adds the envelope to a command, which then depends on what it was made of: retention may prune its parents
+    /// meanwhile, and a memory that it carries may be erased.
+    pub fn add_to(&self, caller: &Caller, command: &mut Command) -> Result<()> {
+        let stored_here = |id: EnvelopeId| {
+            let same = |put: &Put| matches!(put, Put::NewEnvelope(other) if other.id == id);
+            command.puts.iter().any(same)
+        };
+        let parents = self.envelope.parents.iter().map(|parent| parent.id);
+        let elsewhere: Vec<Guard> =
+            parents.filter(|id| !stored_here(*id)).map(still_whole).collect();
+        command.guards.extend(elsewhere);
+        if !self.envelope.memories.is_empty() {
+            command.guards.extend(erased::nothing_since(self.newest_erasure));
+        }
+        command.puts.push(self.put()?);
+        command.events.push(self.event(caller));
+        Ok(())
+    }
+
     /// What puts the envelope into the store, with the reasons for what it carries.
-    pub fn put(&self) -> Result<Put> {
+    fn put(&self) -> Result<Put> {
         let notes = serde_json::to_vec(&self.explanation)
             .map_err(|error| StoreError::new(ErrorKind::TooLarge, error.to_string()))?;
         let envelope = &self.envelope;
@@ -114,7 +152,7 @@ impl Assembled {
     }
 
     /// The event that belongs into the same command: the digest in the log is what tells a replaced envelope (R4).
-    pub fn event(&self, caller: &Caller) -> EventDraft {
+    fn event(&self, caller: &Caller) -> EventDraft {
         let mut event = EventDraft::new("envelope.made");
         event.actor.clone_from(&caller.agent);
         event.envelope = Some(self.envelope.id);

@@ -34,6 +34,7 @@ pub use value::{RECENCY_HALF_LIFE_DAYS, Usefulness};
 
 use crate::Caller;
 use crate::entropy::Entropy;
+use crate::erased;
 use crate::idempotency::request_digest;
 use crate::memories::{ListRequest, Memories, MemoryError};
 use crate::patience::Timer;
@@ -111,6 +112,7 @@ impl Handoffs {
     ) -> Result<Assembled> {
         request.check()?;
         let now = self.store.now();
+        let newest_erasure = erased::newest(self.store.as_ref(), &caller.workspace).await?;
         let parents = self.parents(caller, &request.parents, made).await?;
         request.stay_in_trace(&parents);
         let mut unsealed = self.derived(caller, &request, &parents, now)?;
@@ -125,7 +127,7 @@ impl Handoffs {
         let (envelope, explanation) = self.sealed(&request, unsealed, gathered)?;
         let explanation = Explanation { degraded, ..explanation };
         let took_ms = u64::try_from(self.store.now().0 - now.0).ok();
-        Ok(Assembled { envelope, explanation, took_ms })
+        Ok(Assembled { envelope, explanation, took_ms, newest_erasure })
     }
 
     async fn parents(

@@ -6,7 +6,7 @@ use spine_protocol::{
     NewWaiver, Priority, ReadError, Request, StateUpdate, Strategy, Subject, Timestamp,
     TokenizerName, Traceparent,
 };
-use spine_store::ThreadName;
+use spine_store::{Change, ThreadName};
 
 use super::limits::RECENT_MEMORIES_DEFAULT;
 
@@ -159,7 +159,7 @@ impl HandoffRequest {
     }
 }
 
-/// An envelope that was assembled, with what the store keeps of it: see [`Assembled::put`].
+/// An envelope that was assembled, with what the store keeps of it: see [`Assembled::add_to`].
 #[derive(Debug, Clone)]
 pub struct Assembled {
     /// The envelope.
@@ -168,4 +168,6 @@ pub struct Assembled {
     pub explanation: super::Explanation,
     /// How long it took, if it was made now.
     pub took_ms: Option<u64>,
+    /// The newest erasure before it was made.
+    pub(crate) newest_erasure: Change,
 }

@@ -28,22 +28,21 @@ pub(super) struct Act {
     pub(super) actor: Option<AgentName>,
     pub(super) data: Map<String, Value>,
     /// What else is to happen in the same step, all or nothing.
-    pub(super) with: Vec<Put>,
-    pub(super) with_events: Vec<EventDraft>,
+    pub(super) with: Option<Command>,
     /// The answer to remember.
     pub(super) idempotency: Option<IdempotencyDraft>,
 }
 
 impl Act {
     pub(super) fn new(caller: &Caller, id: DeliveryId, event: Event) -> Self {
-        let (data, with, with_events) = Default::default();
-        let actor = caller.agent.clone();
-        Self { id, event, actor, data, with, with_events, idempotency: None }
+        let (actor, data) = (caller.agent.clone(), Map::new());
+        Self { id, event, actor, data, with: None, idempotency: None }
     }
 
     /// Where, behind its own, the step has the delivery that it makes.
     pub(super) fn place_of_delivery(&self) -> u64 {
-        let place = self.with.iter().position(|put| matches!(put, Put::Delivery(_)));
+        let mut puts = self.with.iter().flat_map(|command| &command.puts);
+        let place = puts.position(|put| matches!(put, Put::Delivery(_)));
         place.map_or(0, |place| place as u64 + 1)
     }
 
@@ -309,14 +308,17 @@ fn set<T>(outcomes: &mut [Option<T>], index: usize, outcome: Option<T>) {
 pub(super) fn command(workspace: &WorkspaceName, act: &Act, step: &Step, now: UnixMs) -> Command {
     let mut command = Command::new(workspace.clone(), now);
     command.puts.push(Put::Delivery(Box::new(step.after.to_row())));
-    command.puts.extend(act.with.iter().cloned());
+    if let Some(with) = &act.with {
+        command.guards.extend(with.guards.iter().cloned());
+        command.puts.extend(with.puts.iter().cloned());
+    }
     command.puts.extend(wake_publication(step, now));
     for effect in &step.effects {
         if let Effect::Log(kind) = effect {
             command.events.push(event(kind, act, &step.after));
         }
     }
-    command.events.extend(act.with_events.iter().cloned());
+    command.events.extend(act.with.iter().flat_map(|with| with.events.iter().cloned()));
     command.idempotency.clone_from(&act.idempotency);
     command
 }

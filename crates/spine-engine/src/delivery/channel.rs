@@ -13,11 +13,12 @@ use super::bell::Topic;
 use super::head::Head;
 use super::join::{Join, JoinRequest};
 use super::limits::{LOOK_AGAIN, RECEIVERS_MAX, WAIT_MAX};
-use super::send::{SendOptions, Sending, delivery_places, still_there};
+use super::send::{SendOptions, Sending, delivery_places};
 use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
 use crate::idempotency::{self, request_digest};
+use crate::lineage::still_whole;
 use crate::patience::within;
 
 /// A named place to publish to.
@@ -66,6 +67,13 @@ pub struct Publication {
     pub join: Option<Join>,
 }
 
+impl Publication {
+    /// Whether its join is still to come.
+    pub fn is_to_be_joined(&self) -> bool {
+        self.join.as_ref().is_some_and(|join| join.made.is_none())
+    }
+}
+
 /// A publication, and who has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublicationView {
@@ -78,8 +86,8 @@ pub struct PublicationView {
 impl PublicationView {
     /// Whether nothing more is to come: every delivery is over or parked, and a join has been made.
     pub fn is_settled(&self) -> bool {
-        let joined = self.publication.join.as_ref().is_none_or(|join| join.made.is_some());
-        joined && !self.deliveries.iter().any(|delivery| delivery.state().is_open())
+        !self.publication.is_to_be_joined()
+            && !self.deliveries.iter().any(|delivery| delivery.state().is_open())
     }
 }
 
@@ -145,7 +153,7 @@ impl Deliveries {
         let head = self.head(caller, request.envelope).await?;
         let receivers = self.receivers(caller, channel, request.receivers.as_ref()).await?;
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
-        command.guards.push(still_there(&head));
+        command.guards.push(still_whole(head.id));
         let id = self.publication_id(command.at);
         let sendings = receivers.into_iter().map(|agent| part(&head, agent, id, &request.options));
         let mut sent = self.plan(caller, sendings.collect(), &mut command).await?;

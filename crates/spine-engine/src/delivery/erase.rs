@@ -19,6 +19,7 @@ use super::settle::check_reason;
 use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
+use crate::erased;
 use crate::memories::{ListRequest, MemoryError};
 
 /// What is to be forgotten.
@@ -73,6 +74,9 @@ impl Deliveries {
         // On record first: if this is broken off, whoever replays the list finishes it.
         let record = if dry_run { None } else { Some(self.note_erasure(caller, &erasure).await?) };
         self.erase_memories(caller, &mut erasure, dry_run).await?;
+        if !dry_run {
+            self.mark_erased(caller).await?;
+        }
         self.erase_lineages(caller, &mut erasure, dry_run).await?;
         if let Some(record) = record {
             self.update_erasure(caller, &record, &erasure).await?;
@@ -216,6 +220,15 @@ impl Deliveries {
         event.data.insert("envelopes".to_owned(), touched.len().into());
         command.events.push(event);
         Ok(self.apply_one(command).await?.is_some())
+    }
+
+    /// Between the memories and the envelopes: an envelope that was made of them is either stored by now, and found, or
+    /// never is. If another erasure was first, its mark does as well.
+    async fn mark_erased(&self, caller: &Caller) -> Result<()> {
+        let mark = erased::next_mark(self.store.as_ref(), &caller.workspace).await?;
+        let mut command = Command::new(caller.workspace.clone(), self.store.now());
+        command.puts.extend(mark.map(|mark| Put::Record(Box::new(mark))));
+        self.apply_one(command).await.map(|_| ())
     }
 
     async fn note_erasure(&self, caller: &Caller, erasure: &Erasure) -> Result<Record> {

@@ -61,13 +61,12 @@ impl Deliveries {
         };
         completion.next = Some(made.envelope.id);
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
-        command.puts.push(made.put()?);
-        command.events.push(made.event(&receiver));
+        made.add_to(&receiver, &mut command)?;
         let (head, options) = (Head::of(&made.envelope)?, next.options);
         let sending = Sending { head, options, publication: None };
         let sent = self.plan(&receiver, vec![sending], &mut command).await?;
         let mut act = Act::new(caller, id, Event::Complete(fence, completion));
-        (act.with, act.with_events) = (command.puts, command.events);
+        act.with = Some(command);
         let place = act.place_of_delivery();
         let delivery = self.act(&caller.workspace, act).await?;
         sent.iter().for_each(|next| self.arrived(caller, next));

@@ -104,12 +104,14 @@ impl Join {
 impl Deliveries {
     /// Looks at every publication that is due.
     pub(super) async fn run_due_records(&self) -> Result<()> {
+        let mut outcome = Ok(());
         for (workspace, record) in self.store.due_records(self.store.now(), DUE_ROWS_MAX).await? {
             if record.key.collection == Collection::Publication {
-                self.look_at(&Caller::of(workspace), record).await?;
+                // One that cannot be joined now holds up no other.
+                outcome = outcome.and(self.look_at(&Caller::of(workspace), record).await);
             }
         }
-        Ok(())
+        outcome
     }
 
     async fn look_at(&self, caller: &Caller, record: Record) -> Result<()> {
@@ -167,17 +169,13 @@ impl Deliveries {
             Err(error) => Err(error),
         };
         let delivery = match joined {
-            Ok(made) => {
-                let sending =
-                    Sending { head: Head::of(&made.envelope)?, options, publication: None };
-                self.plan(&sender, vec![sending], &mut command).await?.pop()
-            }
+            Ok(made) => self.plan_join(&sender, &made, options, &mut command).await?,
             Err(error) => {
                 let head = self.head(caller, publication.envelope).await?;
                 let reason = format!("the join could not be made: {error}");
                 let cause = (cause_of(&error), reason.as_str());
                 let to = Some(join.target.clone());
-                (command.puts, command.events) = Default::default();
+                command = Command::new(command.workspace, command.at);
                 Some(self.planned_parked(&sender, head, cause, to, &mut command).await?)
             }
         };
@@ -251,6 +249,25 @@ impl Deliveries {
         }
     }
 
+    /// Nobody waits for it: while its target's circuit is open, it waits in the queue.
+    async fn plan_join(
+        &self,
+        sender: &Caller,
+        made: &Assembled,
+        options: SendOptions,
+        command: &mut Command,
+    ) -> Result<Option<Delivery>> {
+        for direct in [options.direct, false] {
+            let options = SendOptions { direct, ..options.clone() };
+            let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
+            match self.plan(sender, vec![sending], command).await {
+                Err(DeliveryError::CircuitOpen { .. }) => {}
+                planned => return Ok(planned?.pop()),
+            }
+        }
+        Ok(None)
+    }
+
     async fn joined(
         &self,
         sender: &Caller,
@@ -268,8 +285,7 @@ impl Deliveries {
         handoff.state.progress.extend(missing(parts));
         let made = self.handoffs.prepare_with(sender, handoff, &envelopes).await?;
         for part in results.iter().chain([&made]) {
-            command.puts.push(part.put()?);
-            command.events.push(part.event(sender));
+            part.add_to(sender, command)?;
         }
         Ok(made)
     }

@@ -7,6 +7,7 @@ mod act;
 mod agents;
 mod bell;
 pub mod breaker;
+mod cancel;
 mod channel;
 mod due;
 mod erase;

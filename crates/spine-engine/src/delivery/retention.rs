@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use spine_protocol::{Envelope, EnvelopeId, Skeleton, WorkspaceName};
 use spine_store::{
-    Collection, Command, ErrorKind, EventDraft, Put, RecordKey, StoreError, StoredEnvelope, UnixMs,
+    Change, Collection, Command, ErrorKind, EventDraft, Expected, Guard, Put, Record, RecordKey,
+    RowKey, StoreError, StoredEnvelope, UnixMs,
 };
 
+use super::act::read_record;
+use super::channel::Publication;
 use super::story::Delivery;
 use super::{Deliveries, Result};
 use crate::Caller;
@@ -47,12 +50,21 @@ pub(super) struct Lineage {
     pub(super) root: EnvelopeId,
     pub(super) envelopes: Vec<StoredEnvelope>,
     pub(super) deliveries: Vec<Delivery>,
+    publications: Vec<Record>,
 }
 
 impl Lineage {
-    /// Whether anything of it waits for an agent or for a person.
+    /// Whether anything of it waits for an agent or for a person, or to be joined.
     pub(super) fn is_open(&self) -> bool {
-        self.deliveries.iter().any(|delivery| delivery.state().waits())
+        let waits = |delivery: &Delivery| delivery.state().waits();
+        self.deliveries.iter().any(waits) || self.publications.iter().any(is_to_be_joined)
+    }
+
+    /// When the last of it was written.
+    fn newest(&self) -> Change {
+        let envelopes = self.envelopes.iter().map(|stored| stored.change);
+        let deliveries = self.deliveries.iter().map(|delivery| delivery.row.change);
+        envelopes.chain(deliveries).max().unwrap_or_default()
     }
 
     fn last_touched(&self) -> UnixMs {
@@ -69,6 +81,11 @@ impl Lineage {
             if self.deliveries.is_empty() { retention.unsent_ms } else { retention.ended_ms };
         !self.is_open() && older(self.last_touched(), kept_ms, now)
     }
+}
+
+/// One that cannot be read is not thrown away.
+pub(super) fn is_to_be_joined(record: &Record) -> bool {
+    read_record::<Publication>(record).map_or(true, |publication| publication.is_to_be_joined())
 }
 
 fn older(moment: UnixMs, kept_ms: u64, now: UnixMs) -> bool {
@@ -105,7 +122,8 @@ impl Deliveries {
     pub(super) async fn read_lineage(&self, caller: &Caller, root: EnvelopeId) -> Result<Lineage> {
         let envelopes = self.lineage_envelopes(caller, root).await?;
         let deliveries = self.lineage_deliveries(caller, root).await?;
-        Ok(Lineage { root, envelopes, deliveries })
+        let publications = self.publications_of(caller, &deliveries).await?;
+        Ok(Lineage { root, envelopes, deliveries, publications })
     }
 
     /// Leaves skeletons, in one step. False when something of it moved meanwhile: then it is not over.
@@ -116,6 +134,8 @@ impl Deliveries {
         cause: &'static str,
     ) -> Result<bool> {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
+        let (key, expected) = (RowKey::Lineage(lineage.root), Expected::At(lineage.newest()));
+        command.guards.push(Guard { key, expected });
         for stored in lineage.envelopes.iter().filter(|stored| !stored.pruned) {
             command.puts.push(Put::PruneEnvelope(stored.id, skeleton(stored)?));
             command.puts.push(Put::EraseEventReasons(stored.id));
@@ -123,7 +143,9 @@ impl Deliveries {
         for delivery in &lineage.deliveries {
             command.puts.push(Put::DropDelivery(delivery.row.id, delivery.row.change));
         }
-        command.puts.extend(self.dropped_publications(caller, lineage).await?);
+        for record in &lineage.publications {
+            command.puts.push(Put::DropRecord(record.key.clone(), record.change));
+        }
         let mut event = EventDraft::new("lineage.pruned");
         event.envelope = Some(lineage.root);
         event.data.insert("envelopes".to_owned(), lineage.envelopes.len().into());
@@ -132,19 +154,22 @@ impl Deliveries {
         Ok(self.apply_one(command).await?.is_some())
     }
 
-    async fn dropped_publications(&self, caller: &Caller, lineage: &Lineage) -> Result<Vec<Put>> {
-        let names: BTreeSet<&String> = lineage
-            .deliveries
-            .iter()
-            .filter_map(|delivery| delivery.story.publication.as_ref())
-            .collect();
+    pub(super) async fn publications_of(
+        &self,
+        caller: &Caller,
+        deliveries: &[Delivery],
+    ) -> Result<Vec<Record>> {
+        let names: BTreeSet<&String> =
+            deliveries.iter().filter_map(|delivery| delivery.story.publication.as_ref()).collect();
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
         let key = |name: &String| {
             let name = name.parse().ok()?;
             Some(RecordKey { collection: Collection::Publication, name })
         };
         let keys = names.into_iter().filter_map(key).collect();
-        let records = self.store.records(&caller.workspace, keys).await?;
-        Ok(records.into_iter().map(|record| Put::DropRecord(record.key, record.change)).collect())
+        Ok(self.store.records(&caller.workspace, keys).await?)
     }
 }
 

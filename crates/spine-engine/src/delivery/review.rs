@@ -16,6 +16,7 @@ use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
 use crate::assembly::HandoffRequest;
 use crate::idempotency::{self, request_digest};
+use crate::lineage::still_whole;
 
 /// Which parked deliveries are meant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -151,6 +152,7 @@ impl Deliveries {
         to: Option<AgentName>,
         command: &mut Command,
     ) -> Result<Delivery> {
+        command.guards.push(still_whole(head.id));
         let options = SendOptions { to, ..SendOptions::default() };
         let sending = Sending { head, options, publication: None };
         let mut delivery = self.draft(caller, sending, command.at).await?;
@@ -223,16 +225,15 @@ impl Deliveries {
         let request = self.with_target_budget(caller, handoff).await?;
         let made = self.handoffs.prepare(caller, request).await?;
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
-        command.puts.push(made.put()?);
-        command.events.push(made.event(caller));
+        made.add_to(caller, &mut command)?;
         let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
         let sent = self.plan(caller, vec![sending], &mut command).await?;
         let reason = format!("sent again, edited, as {}", made.envelope.id);
         let event = Event::Replace(by(caller, &reason), made.envelope.id);
         let mut act = Act::new(caller, id, event).noting("next", made.envelope.id.to_string());
-        (act.with, act.with_events) = (command.puts, command.events);
         let sent = sent.into_iter().next().ok_or(DeliveryError::Contended)?;
         act.idempotency = idempotency::record(caller, digest, &sent.row.id, command.at);
+        act.with = Some(command);
         let place = act.place_of_delivery();
         let replaced = self.act(&caller.workspace, act).await?;
         self.arrived(caller, &sent);
@@ -313,37 +314,9 @@ impl Deliveries {
         ids.truncate(max);
         Ok(ids)
     }
-
-    /// The sender wants it no more.
-    pub async fn cancel(&self, caller: &Caller, id: DeliveryId, reason: &str) -> Result<Delivery> {
-        check_reason(reason)?;
-        let act = Act::new(caller, id, Event::Cancel(by(caller, reason))).noting("reason", reason);
-        self.act_once(caller, "cancel", &reason, act).await
-    }
-
-    /// Nothing of the whole lineage is wanted any more; what is done stays done.
-    pub async fn cancel_lineage(
-        &self,
-        caller: &Caller,
-        envelope: EnvelopeId,
-        reason: &str,
-    ) -> Result<Vec<Delivery>> {
-        check_reason(reason)?;
-        let root = self.head(caller, envelope).await?.root;
-        let deliveries = self.lineage_deliveries(caller, root).await?;
-        let open = deliveries.iter().filter(|delivery| delivery.state().waits());
-        let cancel = |delivery: &Delivery| {
-            let event = Event::Cancel(by(caller, reason));
-            Act::new(caller, delivery.row.id, event).noting("reason", reason)
-        };
-        let acts = open.map(cancel).collect();
-        let outcomes = self.act_many(&caller.workspace, acts).await?;
-        // One that was done meanwhile is no failure.
-        Ok(outcomes.into_iter().filter_map(Result::ok).collect())
-    }
 }
 
-fn by(caller: &Caller, reason: &str) -> By {
+pub(super) fn by(caller: &Caller, reason: &str) -> By {
     By { agent: caller.agent.clone(), reason: reason.to_owned() }
 }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use spine_protocol::{AgentName, DeliveryId, Digest, EnvelopeId, Priority};
 use spine_store::{
-    Applied, Change, Command, DeliveryState, EventDraft, Expected, Guard, IdempotencyRecord,
-    OrderKey, Put, Receipt, RowKey, STAGE_TARGET, UnixMs,
+    Applied, Change, Command, DeliveryState, EventDraft, IdempotencyRecord, OrderKey, Put, Receipt,
+    STAGE_TARGET, UnixMs,
 };
 use tracing::{Instrument, info_span};
 
@@ -19,6 +19,7 @@ use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
 use crate::assembly::{Assembled, HandoffRequest};
 use crate::idempotency::{self, request_digest};
+use crate::lineage::still_whole;
 
 /// The name that stands for a channel.
 pub(super) const BROADCAST: &str = "broadcast";
@@ -84,7 +85,7 @@ impl Deliveries {
             });
         }
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
-        command.guards.extend(sendings.iter().map(|sending| still_there(&sending.head)));
+        command.guards.extend(sendings.iter().map(|sending| still_whole(sending.head.id)));
         let sent = self.plan(caller, sendings, &mut command).await?;
         let ids: Vec<DeliveryId> = sent.iter().map(|delivery| delivery.row.id).collect();
         command.idempotency = idempotency::record(caller, digest, &ids, command.at);
@@ -150,8 +151,7 @@ impl Deliveries {
         note: Option<EventDraft>,
     ) -> Result<Delivery> {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
-        command.puts.push(made.put()?);
-        command.events.push(made.event(caller));
+        made.add_to(caller, &mut command)?;
         command.events.extend(note.map(|note| made.noted(note)));
         let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
         let sent = self.plan(caller, vec![sending], &mut command).await?;
@@ -270,7 +270,12 @@ impl Deliveries {
     ) -> Result<Vec<Delivery>> {
         let ids: Vec<DeliveryId> = serde_json::from_slice(&known.answer)
             .map_err(|_| DeliveryError::IdempotencyConflict)?;
-        let rows = self.store.deliveries(&caller.workspace, ids).await?;
+        let rows = self.store.deliveries(&caller.workspace, ids.clone()).await?;
+        // A key may be kept for longer than what was sent under it.
+        let pruned = ids.into_iter().find(|id| !rows.iter().any(|row| row.id == *id));
+        if let Some(id) = pruned {
+            return Err(DeliveryError::Unknown { id });
+        }
         rows.into_iter().map(|row| Ok(Delivery::of_row(row)?)).collect()
     }
 
@@ -283,11 +288,6 @@ impl Deliveries {
         let sent = sent.ok_or(DeliveryError::IdempotencyConflict)?;
         Ok((self.handoffs.assembled(caller, sent.row.envelope).await?, sent))
     }
-}
-
-/// What is sent by its id must be there when it is sent, not only when it was looked at.
-pub(super) fn still_there(head: &Head) -> Guard {
-    Guard { key: RowKey::Envelope(head.id), expected: Expected::Present }
 }
 
 /// Where among its puts a command has its deliveries.

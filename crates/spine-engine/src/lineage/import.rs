@@ -2,10 +2,10 @@
 
 use spine_protocol::{Digest, Envelope, EnvelopeId};
 use spine_store::{
-    Applied, Change, Command, ErrorKind, EventDraft, IdempotencyRecord, Put, StoredEnvelope,
+    Applied, Change, Command, EventDraft, IdempotencyRecord, Put, RowKey, StoredEnvelope,
 };
 
-use super::{LineageError, Lineages, Result};
+use super::{LineageError, Lineages, Result, still_whole};
 use crate::Caller;
 use crate::idempotency;
 
@@ -41,6 +41,7 @@ impl Lineages {
     async fn keep(&self, caller: &Caller, envelope: Envelope, request: Digest) -> Result<Envelope> {
         let now = self.store.now();
         let mut command = Command::new(caller.workspace.clone(), now);
+        command.guards.extend(envelope.parents.iter().map(|parent| still_whole(parent.id)));
         command.puts.push(Put::NewEnvelope(Box::new(row(&envelope))));
         command.events.push(event(caller, &envelope));
         command.idempotency = idempotency::record(caller, request, &envelope.id, now);
@@ -50,10 +51,13 @@ impl Lineages {
                 self.imported_before(caller, &known, &request).await
             }
             Ok(_) => Ok(envelope),
-            Err(error) if error.kind() == ErrorKind::GuardFailed => {
-                self.same_as_stored(caller, envelope).await
-            }
-            Err(error) => Err(error.into()),
+            Err(error) => match error.guard().map(|failure| &failure.key) {
+                Some(RowKey::Envelope(id)) if *id != envelope.id => {
+                    Err(LineageError::Pruned { id: *id })
+                }
+                Some(_) => self.same_as_stored(caller, envelope).await,
+                None => Err(error.into()),
+            },
         }
     }
 

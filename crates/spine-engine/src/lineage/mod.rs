@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use spine_protocol::{Envelope, EnvelopeId};
 use spine_store::limits::PAGE_ROWS_MAX;
-use spine_store::{Store, StoredEnvelope};
+use spine_store::{Expected, Guard, RowKey, Store, StoredEnvelope};
 
 pub use error::LineageError;
 use limits::LINEAGE_ENVELOPES_MAX;
@@ -61,6 +61,11 @@ impl Lineages {
             }
         }
     }
+}
+
+/// An envelope that must be there, and not pruned, when a command takes effect, not only when it was looked at.
+pub(crate) fn still_whole(id: EnvelopeId) -> Guard {
+    Guard { key: RowKey::Envelope(id), expected: Expected::Live }
 }
 
 fn read(row: &StoredEnvelope) -> Result<Envelope> {

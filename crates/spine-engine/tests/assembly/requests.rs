@@ -74,8 +74,7 @@ fn envelopes_are_made_first_and_stored_in_one_command() {
 
     let mut command = Command::new(house.caller.workspace.clone(), house.store.now());
     for made in [&first, &second] {
-        command.puts.push(made.put().unwrap());
-        command.events.push(made.event(&house.caller));
+        made.add_to(&house.caller, &mut command).unwrap();
     }
     assert!(matches!(command.puts[0], Put::NewEnvelope(_)));
     block_on(house.store.apply(vec![command])).unwrap().remove(0).unwrap();

@@ -6,16 +6,16 @@ use serde_json::json;
 use spine_engine::delivery::{JoinRequest, PublicationView, PublishRequest, SendOptions};
 use spine_store::testing::block_on;
 
-use crate::house::{House, handoff, house, house_on, name, result};
+use crate::house::{House, direct, handoff, house, house_on, name, result};
 
-fn publish(house: &House, to: &[&str], join: Option<JoinRequest>) -> PublicationView {
+pub(crate) fn publish(house: &House, to: &[&str], join: Option<JoinRequest>) -> PublicationView {
     let receivers = Some(to.iter().map(|to| name(to)).collect());
     let (envelope, options) = (house.envelope("broadcast"), SendOptions::default());
     let request = PublishRequest { envelope, receivers, join, options };
     block_on(house.deliveries.publish(&house.caller, "news", request)).unwrap()
 }
 
-fn join(need: Option<u32>, timeout_ms: Option<u64>) -> Option<JoinRequest> {
+pub(crate) fn join(need: Option<u32>, timeout_ms: Option<u64>) -> Option<JoinRequest> {
     let (handoff, options) = (handoff("lead", "Put it together."), SendOptions::default());
     Some(JoinRequest { handoff, need, timeout_ms, options })
 }
@@ -137,4 +137,22 @@ fn a_publication_can_be_waited_for() {
     assert!(!wait().is_settled());
     finish(&house, "b", "y");
     assert!(wait().is_settled());
+}
+
+/// A join that was to be sent directly was refused again and again while its target's circuit was open, and every join
+/// behind it waited, too.
+#[test]
+fn a_join_into_an_open_circuit_waits_there_and_holds_up_no_other() {
+    let house = house();
+    house.open_breaker("lead");
+    let directly = join(None, None).map(|join| JoinRequest { options: direct(), ..join });
+    let to_other = JoinRequest { handoff: handoff("other", "Go on."), ..join(None, None).unwrap() };
+    let first = publish(&house, &["a"], directly);
+    let second = publish(&house, &["b"], Some(to_other));
+    finish(&house, "a", "one");
+    finish(&house, "b", "two");
+    for published in [&first, &second] {
+        assert!(view(&house, published).publication.join.unwrap().made.is_some());
+    }
+    assert!(house.try_take("other").is_some());
 }

@@ -1,12 +1,15 @@
 //! What is kept, for how long, and what can be forgotten at once.
 
 use serde_json::json;
+use spine_engine::Caller;
+use spine_engine::assembly::HandoffRequest;
 use spine_engine::delivery::{Forgotten, Retention, SendOptions};
 use spine_engine::memories::NewMemory;
 use spine_protocol::{EnvelopeId, MemoryId, Subject};
 use spine_store::EnvelopeReads;
 use spine_store::testing::block_on;
 
+use crate::broadcast::{join, publish};
 use crate::house::{House, handoff, house, next, result};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -56,6 +59,56 @@ fn one_with_anything_open_or_parked_stays() {
     house.clock.advance_ms(100 * DAY_MS);
     assert_eq!(prune(&house), 0);
     assert!(!is_pruned(&house, root));
+}
+
+/// Retention did not look at joins: a server that was down between the end of the last part and its join, and came
+/// back after the retention time, threw the results away before it had joined them.
+#[test]
+fn one_that_is_still_to_be_joined_stays() {
+    let house = house();
+    let published = publish(&house, &["a"], join(None, None));
+    let received = house.take("a");
+    house.complete(&received, result(json!("done"))).unwrap();
+    house.clock.advance_ms(100 * DAY_MS);
+    assert_eq!(prune(&house), 0);
+    house.due();
+    assert!(!is_pruned(&house, published.publication.envelope));
+    let joined = house.take("lead");
+    house.complete(&joined, result(json!("put together"))).unwrap();
+    house.clock.advance_ms(100 * DAY_MS);
+    assert_eq!(prune(&house), 1);
+}
+
+/// It was refused as an envelope that could not be read.
+#[test]
+fn nothing_is_handed_on_from_a_skeleton() {
+    let house = house();
+    let root = chain(&house, true);
+    house.clock.advance_ms(100 * DAY_MS);
+    assert_eq!(prune(&house), 1);
+    let late = HandoffRequest { parents: vec![root], ..handoff("c", "Once more.") };
+    let options = SendOptions::default();
+    let error = block_on(house.deliveries.hand_off(&house.caller, late, options)).unwrap_err();
+    assert_eq!(error.code(), "pruned");
+}
+
+/// A request that was repeated after its handoff was pruned was told that its key stands for another request, and a
+/// repeated `send` that it had sent nothing.
+#[test]
+fn a_repeated_request_is_told_that_what_it_sent_is_gone() {
+    let house = house();
+    let caller = Caller { idempotency_key: "again".parse().ok(), ..house.caller.clone() };
+    let send = || {
+        let (request, options) = (handoff("a", "Go."), SendOptions::default());
+        block_on(house.deliveries.hand_off(&caller, request, options))
+    };
+    let (made, _) = send().unwrap();
+    house.complete(&house.take("a"), result(json!("done"))).unwrap();
+    house.clock.advance_ms(2);
+    let (workspace, soon) = (&caller.workspace, Retention { ended_ms: 1, unsent_ms: 1 });
+    block_on(house.deliveries.prune_some(workspace, None, &soon)).unwrap();
+    assert!(is_pruned(&house, made.envelope.id));
+    assert_eq!(send().unwrap_err().code(), "not-found");
 }
 
 #[test]
@@ -127,4 +180,25 @@ fn a_subject_is_forgotten_its_closed_lineages_wholly_its_open_ones_in_texts() {
     assert!(bytes(&house, other).contains("coffee"));
     let noted = block_on(house.deliveries.erasures(&house.caller)).unwrap();
     assert_eq!((noted.len(), noted[0].memories), (1, 2));
+}
+
+/// An envelope that was being made of a memory while that was erased was stored behind the erasure's back, with the text.
+#[test]
+fn an_envelope_made_of_what_is_erased_meanwhile_is_not_stored() {
+    let house = house();
+    let (kept, erased) =
+        (house.note("The gateway is in Dublin."), house.note("Ann lives in Cork."));
+    let of = |memory: MemoryId| {
+        let request = HandoffRequest { memory_refs: vec![memory], ..handoff("a", "Go.") };
+        block_on(house.handoffs.prepare(&house.caller, request)).unwrap()
+    };
+    let (made, unlike) = (of(erased), of(kept));
+    assert_eq!(erase(&house, Forgotten::Memory(erased), false), [1, 0, 0, 0]);
+    for made in [&made, &unlike] {
+        let sent = house.deliveries.send_assembled(&house.caller, made, SendOptions::default());
+        assert_eq!(block_on(sent).unwrap_err().code(), "contended");
+    }
+    let again = of(kept);
+    block_on(house.deliveries.send_assembled(&house.caller, &again, SendOptions::default()))
+        .unwrap();
 }

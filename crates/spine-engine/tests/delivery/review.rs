@@ -4,6 +4,7 @@ use serde_json::json;
 use spine_engine::delivery::{DeliveryError, Many, ParkedFilter, SendOptions};
 use spine_store::testing::block_on;
 
+use crate::broadcast::{join, publish};
 use crate::house::{House, agent, handoff, house, result};
 
 fn parked(house: &House, to: &str) -> spine_protocol::DeliveryId {
@@ -111,6 +112,19 @@ fn a_requeue_into_an_open_breaker_waits_instead_of_parking_again() {
     assert_eq!(house.state(sent[0]), "pending");
     house.pass(15);
     assert_eq!(house.take("coder").delivery.row.id, sent[0]);
+}
+
+/// The parts were cancelled, and their end made the join: work went on that nobody wanted.
+#[test]
+fn a_cancelled_lineage_is_not_joined() {
+    let house = house();
+    let published = publish(&house, &["a", "b"], join(None, None));
+    let envelope = published.publication.envelope;
+    let cancel = house.deliveries.cancel_lineage(&house.caller, envelope, "no budget");
+    assert_eq!(block_on(cancel).unwrap().len(), 2);
+    house.due();
+    assert!(house.try_take("lead").is_none());
+    assert_eq!(house.kinds("publication."), ["publication.made", "publication.join_cancelled"]);
 }
 
 #[test]
