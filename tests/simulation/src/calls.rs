@@ -7,6 +7,7 @@ use spine_engine::Caller;
 use spine_engine::assembly::HandoffRequest;
 use spine_engine::delivery::breaker::{Breaker, BreakerState};
 use spine_engine::delivery::machine::Note;
+use spine_engine::delivery::pipeline::{Branch, Condition, Pipeline, Step};
 use spine_engine::delivery::{
     Ack, Delivery, DeliveryError, Done, Fence, JoinRequest, Next, PublicationView, PublishRequest,
     ReceiveRequest, Received, SendOptions, Until,
@@ -69,6 +70,19 @@ pub fn handoff(target: AgentName, summary: String, max_hops: u32) -> HandoffRequ
         tokenizer: TokenizerName::Approx,
         ..HandoffRequest::new(target, summary)
     }
+}
+
+/// The pipeline of every workspace: ada may leave bob out.
+pub fn line() -> Pipeline {
+    let agent = |name: &str| name.parse::<AgentName>().ok();
+    let step = |name, next| Some(Step { agent: agent(name)?, summary: None, next });
+    let skip = Condition { at: "/skip".to_owned(), equals: Some(json!(true)), not: false };
+    let branches = vec![
+        Branch { to: agent("cleo"), when: Some(skip) },
+        Branch { to: agent("bob"), when: None },
+    ];
+    let steps = [step("ada", branches), step("bob", Vec::new()), step("cleo", Vec::new())];
+    Pipeline { steps: steps.into_iter().flatten().collect() }
 }
 
 impl Client {
@@ -217,6 +231,9 @@ impl Client {
                 Word::Nack(after_ms, retry) => {
                     deliveries.nack(&caller, id, fence, reason(), retry, after_ms).await
                 }
+                Word::Unreached(retry) => {
+                    deliveries.unreached(&caller, id, fence, reason(), retry).await
+                }
                 Word::Reject => deliveries.reject(&caller, id, fence, reason(), None).await,
             };
             own.answered(&held, &format!("{word:?}"), &outcome);
@@ -251,7 +268,9 @@ impl Client {
             },
             options,
         });
-        let ack = Ack { result: Some(json!({ "by": token })), next, ..Ack::default() };
+        let (chosen, skip) = (next.is_some(), self.world.chance(30));
+        let result = Some(json!({ "by": token, "skip": skip }));
+        let ack = Ack { result, next, ..Ack::default() };
         lock(&self.world.disk).watch.offers(held.id, &held.fence, &token);
         let ask = self.world.ask(self.speaking(&held, None), move |server| async move {
             let (id, fence) = (held.id, held.fence.clone());
@@ -260,11 +279,35 @@ impl Client {
             if own.workspace == held.workspace {
                 let mut disk = lock(&own.world.disk);
                 match &outcome {
-                    Ok(done) => disk.watch.completed(&held.workspace, id, &held.fence, done),
+                    Ok(done) => {
+                        disk.watch.completed(&held.workspace, id, &held.fence, done);
+                        if !chosen {
+                            disk.watch.followed(&held.workspace, id, done);
+                        }
+                    }
                     Err(error) => disk.watch.not_completed(&held.workspace, id, &token, error),
                 }
             }
             outcome
+        });
+        ask.await
+    }
+
+    /// Edits what is parked and sends it again.
+    pub async fn resend(&self, id: DeliveryId, plan: Plan) -> Answer<Delivery> {
+        let (own, caller) = (self.clone(), self.caller(plan.key.as_deref()));
+        let ask = self.world.ask(self.meta(), move |server| async move {
+            let (request, options) = (plan.request.clone(), plan.options.clone());
+            let outcome = server.deliveries.resend(&caller, id, request, options).await;
+            let mut disk = lock(&own.world.disk);
+            match &outcome {
+                Ok((_, sent)) => disk.watch.sent(&own.workspace, sent.row.envelope, sent),
+                Err(error) if plan.first => disk.watch.not_sent(&plan.request.summary, error),
+                Err(_) => {}
+            }
+            drop(disk);
+            own.told("resend", &plan.request.summary, &outcome);
+            outcome.map(|(_, sent)| sent)
         });
         ask.await
     }
@@ -303,6 +346,8 @@ pub enum Word {
     Progress,
     /// It could not: when to try again, and whether with the same agent.
     Nack(Option<u64>, bool),
+    /// It could not be reached by whoever has the lease: whether to try it again.
+    Unreached(bool),
     /// It will not.
     Reject,
 }

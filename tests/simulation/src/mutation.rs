@@ -3,7 +3,9 @@
 
 use spine_engine::delivery::Delivery as Told;
 use spine_store::testing::{ModelStore, block_on};
-use spine_store::{Collection, Command, Delivery, DeliveryReads, DeliveryState, Put, RecordReads};
+use spine_store::{
+    Collection, Command, Delivery, DeliveryReads, DeliveryState, Put, RecordReads, RowKey,
+};
 
 use crate::disk::Meta;
 
@@ -43,11 +45,15 @@ pub enum Mutation {
     WakesLost,
     /// Nobody looks at leases again.
     LeaseEndForgotten,
+    /// What is pruned is what was read, whatever came meanwhile.
+    PruningUnguarded,
+    /// What was looked at is taken to be there still.
+    ParentsUnguarded,
 }
 
 impl Mutation {
     /// Every broken engine.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::EpochIgnored,
         Self::IncarnationIgnored,
         Self::AnswerBeforeCommit,
@@ -63,6 +69,8 @@ impl Mutation {
         Self::WorkspacesMixed,
         Self::WakesLost,
         Self::LeaseEndForgotten,
+        Self::PruningUnguarded,
+        Self::ParentsUnguarded,
     ];
 
     /// What the broken engine would have written instead.
@@ -71,6 +79,12 @@ impl Mutation {
             Self::AnswerBeforeCommit if command.at.0 % 16 == 0 => return Vec::new(),
             Self::NextSplit if hands_on(&command) => return split(command),
             Self::KeysIgnored => command.idempotency = None,
+            Self::PruningUnguarded => {
+                command.guards.retain(|guard| !matches!(guard.key, RowKey::Lineage(_)));
+            }
+            Self::ParentsUnguarded => {
+                command.guards.retain(|guard| !matches!(guard.key, RowKey::Envelope(_)));
+            }
             Self::WakesLost => command.puts.retain(|put| !matches!(put, Put::WakeRecord(..))),
             _ => {}
         }

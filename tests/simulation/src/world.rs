@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use spine_engine::Entropy;
 use spine_engine::assembly::Handoffs;
-use spine_engine::delivery::Deliveries;
 use spine_engine::delivery::policy::Policy;
+use spine_engine::delivery::{Deliveries, Retention};
 use spine_engine::memories::Memories;
 use spine_store::testing::ModelRetriever;
 use spine_store::{Store, UnixMs};
@@ -27,6 +27,8 @@ pub const ENGINES: usize = 2;
 const START: UnixMs = UnixMs(1_768_469_400_000);
 /// The end of the story, as it is shown.
 const TRACE_LINES_MAX: usize = 80;
+/// Between two rounds of pruning.
+const PRUNE_MS_MAX: u64 = 6_000;
 
 /// How bad things get, in 256ths.
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,6 +66,8 @@ pub struct Inner {
     pub weather: Mutex<Weather>,
     /// Every lease that a receiver was told of: some come back late, or twice.
     pub held: Mutex<Vec<Held>>,
+    /// How long lineages are kept, if any is pruned.
+    retention: Option<Retention>,
     servers: Mutex<Vec<Option<Server>>>,
     trace: Option<Mutex<VecDeque<String>>>,
 }
@@ -90,6 +94,9 @@ impl World {
             aside: rng.u8(20..160),
             healthy: false,
         };
+        let some_ms = |rng: &mut fastrand::Rng| rng.u64(1..6_000);
+        let retention = Retention { ended_ms: some_ms(&mut rng), unsent_ms: some_ms(&mut rng) };
+        let retention = rng.bool().then_some(retention);
         let time = Time::at(START);
         Self(Arc::new(Inner {
             disk: Mutex::new(Disk::new(time.clock(), mutation)),
@@ -98,6 +105,7 @@ impl World {
             rng: Arc::new(Mutex::new(rng)),
             weather: Mutex::new(weather),
             held: Mutex::default(),
+            retention,
             servers: Mutex::new(vec![None; ENGINES]),
             trace: traced.then(Mutex::default),
         }))
@@ -172,9 +180,11 @@ impl World {
         if let Some(slot) = lock(&self.servers).get_mut(engine) {
             *slot = Some(server.clone());
         }
-        let (world, deliveries) = (self.clone(), server.deliveries);
         let home = Home::Engine(engine);
+        let (world, deliveries) = (self.clone(), server.deliveries.clone());
         lock(&self.orders).spawn(home, Box::pin(async move { world.keep_time(deliveries).await }));
+        let (world, deliveries) = (self.clone(), server.deliveries);
+        lock(&self.orders).spawn(home, Box::pin(async move { world.prune(deliveries).await }));
     }
 
     /// A server's own loop.
@@ -185,6 +195,21 @@ impl World {
                 Err(_) => self.time.sleep_ms(50).await,
             }
             step_aside().await;
+        }
+    }
+
+    /// A server's rounds of pruning.
+    async fn prune(&self, deliveries: Deliveries) {
+        let Some(retention) = self.retention else { return };
+        loop {
+            self.rest_ms(PRUNE_MS_MAX).await;
+            for workspace in ["north", "south"].iter().filter_map(|name| name.parse().ok()) {
+                let round = deliveries.prune_some(&workspace, None, &retention).await;
+                let pruned = round.map_or(0, |pruned| pruned.lineages);
+                if pruned > 0 {
+                    self.note(|| format!("{pruned} lineages of {workspace} are pruned"));
+                }
+            }
         }
     }
 

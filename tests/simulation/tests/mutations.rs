@@ -26,15 +26,20 @@ fn expected(mutation: Mutation) -> &'static [Rule] {
         Mutation::NextSplit => &[Rule::NextIsAtomic],
         Mutation::AttemptsUncounted => &[Rule::Attempts],
         // Whoever comes too late writes all the same: what that breaks first depends on who it is.
-        Mutation::GuardsIgnored => {
-            &[Rule::OneLease, Rule::EpochsGrow, Rule::EndIsFinal, Rule::LostLeaseIsPowerless]
-        }
+        Mutation::GuardsIgnored => &[
+            Rule::OneLease,
+            Rule::EpochsGrow,
+            Rule::EndIsFinal,
+            Rule::LostLeaseIsPowerless,
+            Rule::Attempts,
+        ],
         Mutation::KeysIgnored => &[Rule::OncePerRequest],
         Mutation::OrderIgnored => &[Rule::Order],
         Mutation::BreakerIgnored | Mutation::PauseIgnored => &[Rule::HeldBack],
         Mutation::WorkspacesMixed => &[Rule::Isolation],
         Mutation::WakesLost => &[Rule::EverythingSettles],
         Mutation::LeaseEndForgotten => &[Rule::EverythingSettles],
+        Mutation::PruningUnguarded | Mutation::ParentsUnguarded => &[Rule::PrunedIsOver],
     }
 }
 

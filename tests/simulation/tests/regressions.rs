@@ -244,3 +244,20 @@ fn a_direct_handoff_to_a_paused_agent_is_looked_at_again() {
     house.pass_s(90);
     assert_eq!(house.state(&sent), DeliveryState::Parked);
 }
+
+/// A lineage was cancelled while its work was handed on: the new delivery had not been seen, and the chain went on.
+#[test]
+fn work_that_is_handed_on_while_its_lineage_is_cancelled_is_cancelled_too() {
+    let house = house();
+    let sent = house.send("bob", 9, SendOptions::default());
+    let held = house.take("bob");
+    house.store.fail_next(Fault::Slow { polls: 1 });
+    let cancel = house.deliveries.cancel_lineage(&house.caller, sent.row.envelope, "enough");
+    let mut cancel = pin!(cancel);
+    assert!(poll_once(cancel.as_mut()).is_pending());
+    house.complete(&held, next_to("cleo")).unwrap();
+    let cancelled = block_on(cancel).unwrap();
+    assert_eq!(cancelled.len(), 1);
+    assert_eq!(house.state(&sent), DeliveryState::Done);
+    assert_eq!(house.receive("cleo", false).unwrap(), []);
+}

@@ -2,12 +2,16 @@
 
 use serde_json::json;
 use spine_engine::Caller;
+use spine_engine::assembly::HandoffRequest;
 use spine_engine::delivery::{BreakerOrder, Delivery, ParkedFilter};
 use spine_protocol::DeliveryId;
 
-use super::some_agent;
-use crate::calls::Client;
+use super::{some_agent, some_options};
+use crate::calls::{Client, Plan, handoff};
 use crate::world::Server;
+
+/// Tries of one request.
+const TRIES: u32 = 3;
 
 pub(super) async fn live(client: Client) {
     let world = client.world.clone();
@@ -40,8 +44,9 @@ async fn parked(client: &Client) -> Vec<Delivery> {
 async fn review_one(client: &Client) {
     let found = parked(client).await;
     let Some(id) = client.world.one_of(&found).map(|delivery| delivery.row.id) else { return };
-    match client.world.below(4) {
+    match client.world.below(5) {
         0 => resolve(client, id).await,
+        2 => resend(client, id).await,
         1 => {
             let discard = |server: Server, caller: Caller| async move {
                 server.deliveries.discard(&caller, id, "given up").await
@@ -69,6 +74,26 @@ async fn resolve(client: &Client, id: DeliveryId) {
         server.deliveries.resolve(&caller, id, json!("by hand")).await
     };
     client.order("resolve", resolve).await;
+}
+
+async fn resend(client: &Client, id: DeliveryId) {
+    let world = &client.world;
+    let number = world.below(u64::MAX);
+    let request = HandoffRequest {
+        max_hops: None,
+        ..handoff(some_agent(client), format!("again {id} {number:x}"), 1)
+    };
+    let key = world.chance(70).then(|| format!("again-{number:x}"));
+    let first = key.is_none();
+    let mut plan = Plan { request, options: some_options(client), key, first };
+    for _ in 0..TRIES {
+        let answer = client.resend(id, plan.clone()).await;
+        if plan.key.is_none() || matches!(answer, Some(Ok(_))) {
+            return;
+        }
+        plan.first = false;
+        world.rest_ms(500).await;
+    }
 }
 
 async fn hold_back(client: &Client) {

@@ -59,6 +59,9 @@ async fn handle(client: &Client, held: &Held) {
         30..34 => {
             client.say(held, Word::Reject).await;
         }
+        34..38 => {
+            client.say(held, Word::Unreached(world.chance(80))).await;
+        }
         _ => work(client, held).await,
     }
 }

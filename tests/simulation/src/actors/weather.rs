@@ -12,8 +12,12 @@ pub async fn weather(world: World) {
     let joined = CAST.iter().filter_map(|who| Some((join(&world, *who)?, *who)));
     let mut living: Living = joined.collect();
     let mut restores = u32::from(world.chance(30));
-    while !world.weather().healthy {
+    loop {
         world.rest_ms(7_000).await;
+        // What is set right when everybody is well is not to be set back any more.
+        if world.weather().healthy {
+            return;
+        }
         match world.below(10) {
             0..3 => crash(&world).await,
             3..5 => sleep(&world),

@@ -1,10 +1,12 @@
 //! What may be answered: only what is on disk.
 
-use spine_engine::delivery::{Delivery, DeliveryError, Done, Fence, Received};
+use serde_json::Value;
+use spine_engine::delivery::{Delivery, DeliveryError, Done, Fence, ParkCause, Received};
 use spine_protocol::{AgentName, DeliveryId, EnvelopeId, WorkspaceName};
 use spine_store::{DeliveryState, ErrorKind};
 
 use super::{Rule, Watch, is_held};
+use crate::calls::line;
 
 /// Whether an error leaves open what was written.
 fn leaves_open(error: &DeliveryError) -> bool {
@@ -19,6 +21,10 @@ fn leaves_open(error: &DeliveryError) -> bool {
 }
 
 impl Watch {
+    fn is_gone(&self, workspace: &WorkspaceName, id: DeliveryId) -> bool {
+        self.gone.contains(&(workspace.clone(), id))
+    }
+
     fn seen(&self, workspace: &WorkspaceName, id: DeliveryId) -> Option<&Delivery> {
         self.rows.get(&(workspace.clone(), id)).map(|seen| &seen.delivery)
     }
@@ -26,6 +32,9 @@ impl Watch {
     /// A sender was told that this is sent.
     pub fn sent(&mut self, at: &WorkspaceName, envelope: EnvelopeId, delivery: &Delivery) {
         let id = delivery.row.id;
+        if self.is_gone(at, id) {
+            return;
+        }
         let stored = self.seen(at, id).is_some_and(|seen| seen.row.envelope == envelope);
         let there = stored && self.envelopes.contains_key(&envelope);
         self.check(there, Rule::AnsweredIsStored, || {
@@ -43,7 +52,8 @@ impl Watch {
     /// A receiver was given this.
     pub fn received(&mut self, at: &WorkspaceName, agent: &AgentName, received: &Received) {
         let (id, token) = (received.delivery.row.id, received.fence.to_string());
-        let own = self.seen(at, id).is_some() && received.delivery.row.agent == *agent;
+        let there = self.seen(at, id).is_some() || self.is_gone(at, id);
+        let own = there && received.delivery.row.agent == *agent;
         self.check(own, Rule::Isolation, || format!("{id} is not for {agent} in {at}"));
         let given = self.given.contains(&(id, token.clone()));
         self.check(given, Rule::AnsweredIsStored, || format!("{id} with {token} is not leased"));
@@ -58,6 +68,9 @@ impl Watch {
     /// A receiver was told that its work counts.
     pub fn completed(&mut self, at: &WorkspaceName, id: DeliveryId, fence: &Fence, done: &Done) {
         let token = fence.to_string();
+        if self.is_gone(at, id) {
+            return;
+        }
         let Some(seen) = self.seen(at, id).cloned() else {
             return self.fail(Rule::AnsweredIsStored, format!("{id} is not there"));
         };
@@ -77,6 +90,25 @@ impl Watch {
         self.check(linked, Rule::NextIsAtomic, || format!("{id} answered with {next:?}"));
     }
 
+    /// A receiver that named no successor was told that its work counts.
+    pub fn followed(&mut self, at: &WorkspaceName, id: DeliveryId, done: &Done) {
+        let Some(seen) = self.seen(at, id).cloned() else { return };
+        let result = seen.row.result.as_deref().map(serde_json::from_slice::<Value>);
+        let result = result.and_then(Result::ok).unwrap_or_default();
+        // It may have been completed before, by the same lease, with a successor.
+        let chosen = |next: &Delivery| next.story.pipeline.is_none();
+        if done.next.as_ref().is_some_and(chosen) {
+            return;
+        }
+        let line = seen.story.pipeline.as_ref().map(|_| line());
+        let expected = line.as_ref().and_then(|line| line.after(&seen.row.agent, &result));
+        let expected = expected.map(|(agent, _)| agent);
+        let found = done.next.as_ref().map(|next| &next.story.target);
+        self.check(found == expected, Rule::PipelineFollowed, || {
+            format!("{id} of {} went on to {found:?}, not {expected:?}", seen.row.agent)
+        });
+    }
+
     /// A receiver was told that its work does not count.
     pub fn not_completed(
         &mut self,
@@ -90,8 +122,10 @@ impl Watch {
         let true_word = leaves_open(error) || !stored.contains(result);
         self.check(true_word, Rule::NothingWritten, || format!("{id}: {}", error.code()));
         if let DeliveryError::HopLimit { .. } = error {
-            let parked = seen.story.refused.is_some() && !is_held(&seen);
-            self.check(parked, Rule::LimitParks, || format!("{id} is {:?}", seen.state()));
+            // The answer may come late: a person may have requeued it by then.
+            let parked = seen.story.parked.iter().any(|one| one.cause == ParkCause::HopLimit);
+            let kept = seen.story.refused.is_some();
+            self.check(parked && kept, Rule::LimitParks, || format!("{id} is {:?}", seen.state()));
         }
     }
 

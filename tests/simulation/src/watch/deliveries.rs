@@ -65,6 +65,9 @@ impl Watch {
         };
         let Some(Seen { delivery: before, tried }) = self.rows.get(&key).cloned() else {
             self.check(after.row.epoch == 0, Rule::EpochsGrow, || format!("{id} is born leased"));
+            let envelope = (key.0.clone(), after.row.envelope);
+            let whole = !self.skeletons.contains(&envelope);
+            self.check(whole, Rule::PrunedIsOver, || format!("{id} was sent of a skeleton"));
             self.rows.insert(key, Seen { delivery: after, tried: 0 });
             return;
         };
@@ -156,7 +159,9 @@ impl Watch {
         let fair = match turn.after.state() {
             DeliveryState::Pending if turn.is("delivery.released") => !self.handed.contains(&token),
             _ if turn.is("delivery.lease_expired") => over,
-            DeliveryState::Pending => spoken && turn.is("delivery.nacked"),
+            DeliveryState::Pending => {
+                spoken && (turn.is("delivery.nacked") || turn.is("delivery.not_taken"))
+            }
             DeliveryState::Done | DeliveryState::Rejected => spoken,
             _ => true,
         };

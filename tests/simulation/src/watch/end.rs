@@ -34,7 +34,7 @@ impl Watch {
             rows.map(|d| format!("{} is {:?}", d.row.id, d.state())).collect();
         for workspace in workspaces(model) {
             for publication in publications(&workspace.name, model) {
-                if publication.join.is_some_and(|join| join.made.is_none()) {
+                if publication.is_to_be_joined() {
                     unsettled.push(format!("{} is not joined", publication.id));
                 }
             }

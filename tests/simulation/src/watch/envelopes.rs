@@ -7,10 +7,11 @@ use spine_store::{Command, DeliveryReads, DeliveryState, EnvelopeReads, Put, Sto
 use super::{Rule, Watch};
 
 /// Summaries of requests that must each be made once start with one of these.
-const ONCE: [&str; 3] = ["send ", "next ", "join "];
+const ONCE: [&str; 5] = ["send ", "next ", "join ", "again ", PIPELINE];
+const PIPELINE: &str = "line ";
 
 impl Watch {
-    pub(super) fn envelope_put(&mut self, stored: &StoredEnvelope) {
+    pub(super) fn envelope_put(&mut self, command: &Command, stored: &StoredEnvelope) {
         let Ok(envelope) = Envelope::read(&stored.bytes) else {
             return self.fail(Rule::Hops, format!("{} cannot be read", stored.id));
         };
@@ -21,14 +22,20 @@ impl Watch {
             format!("{} has hop {hop} of {most}, expected {expected}", stored.id)
         });
         self.envelopes.insert(stored.id, hop);
-        self.count(&envelope.task.summary);
+        self.check_parents(command, &envelope);
+        self.count(&envelope);
         if let Some(id) = origin_of(&envelope.task.summary) {
             self.origins.insert(stored.id, id);
         }
     }
 
-    fn count(&mut self, summary: &str) {
-        let made = self.summaries.entry(summary.to_owned()).or_default();
+    fn count(&mut self, envelope: &Envelope) {
+        let mut summary = envelope.task.summary.clone();
+        if summary.starts_with(PIPELINE) {
+            // Every step of a pipeline has the same one.
+            summary = format!("{summary} at hop {}", envelope.hop);
+        }
+        let made = self.summaries.entry(summary.clone()).or_default();
         *made += 1;
         let once = *made == 1 || !ONCE.iter().any(|start| summary.starts_with(start));
         let rule = if summary.starts_with("join ") { Rule::JoinOnce } else { Rule::OncePerRequest };
@@ -79,7 +86,7 @@ impl Watch {
             for stored in page.map(|page| page.items).unwrap_or_default() {
                 if let Ok(envelope) = Envelope::read(&stored.bytes) {
                     self.envelopes.insert(stored.id, envelope.hop);
-                    self.count(&envelope.task.summary);
+                    self.count(&envelope);
                 }
             }
         }

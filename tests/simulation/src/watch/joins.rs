@@ -16,6 +16,11 @@ impl Watch {
             return self.fail(Rule::JoinComplete, "a publication cannot be read".to_owned());
         };
         let join = publication.join.as_ref();
+        if publication.is_to_be_joined() {
+            self.to_be_joined.insert(publication.id.to_string());
+        } else {
+            self.to_be_joined.remove(&publication.id.to_string());
+        }
         let Some((join, made)) = join.and_then(|join| Some((join, join.made.as_ref()?))) else {
             return;
         };
@@ -54,8 +59,14 @@ impl Watch {
 
     pub(super) fn read_publications(&mut self, workspace: &WorkspaceName, model: &ModelStore) {
         for publication in publications(workspace, model) {
-            if let Some(made) = publication.join.and_then(|join| join.made) {
-                self.joined.insert(publication.id.to_string(), made.delivery);
+            match publication.join.map(|join| join.made) {
+                Some(Some(made)) => {
+                    self.joined.insert(publication.id.to_string(), made.delivery);
+                }
+                Some(None) => {
+                    self.to_be_joined.insert(publication.id.to_string());
+                }
+                None => {}
             }
         }
     }

@@ -6,6 +6,7 @@ mod deliveries;
 mod end;
 mod envelopes;
 mod joins;
+mod pruned;
 mod rule;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +49,12 @@ pub struct Watch {
     origins: BTreeMap<EnvelopeId, DeliveryId>,
     summaries: BTreeMap<String, u32>,
     joined: BTreeMap<String, DeliveryId>,
+    /// Publications whose join is not made yet.
+    to_be_joined: BTreeSet<String>,
+    /// Envelopes that were pruned.
+    skeletons: BTreeSet<(WorkspaceName, EnvelopeId)>,
+    /// Deliveries that went with them.
+    gone: BTreeSet<(WorkspaceName, DeliveryId)>,
     retried: u32,
     delayed: u32,
     violation: Option<Violation>,
@@ -67,6 +74,9 @@ impl Watch {
             origins: BTreeMap::new(),
             summaries: BTreeMap::new(),
             joined: BTreeMap::new(),
+            to_be_joined: BTreeSet::new(),
+            skeletons: BTreeSet::new(),
+            gone: BTreeSet::new(),
             retried: 0,
             delayed: 0,
             violation: None,
@@ -80,7 +90,7 @@ impl Watch {
 
     /// Deliveries that were seen.
     pub fn deliveries(&self) -> usize {
-        self.rows.len()
+        self.rows.len() + self.gone.len()
     }
 
     /// Something happened that must not. The first of them counts.
@@ -113,27 +123,28 @@ impl Watch {
         for put in &command.puts {
             match put {
                 Put::Delivery(row) => self.delivery_put(meta, command, row.id, model, now),
-                Put::NewEnvelope(envelope) => self.envelope_put(envelope),
+                Put::NewEnvelope(envelope) => self.envelope_put(command, envelope),
                 Put::Record(record) => self.record_put(command, record, now),
-                Put::DropDelivery(id, _) => self.fail(Rule::NothingLost, format!("{id} dropped")),
                 _ => {}
             }
         }
+        self.check_pruned(command, model);
         self.check_handed_on(command);
     }
 
     /// The data was set back: what was promised since then went with it. Tokens of that time are still out there.
     pub fn set_back(&mut self, model: &ModelStore, history: &str) {
         let found = Self::new(history);
-        let before = std::mem::replace(self, found);
-        self.given = before.given;
-        self.handed = before.handed;
-        self.offered = before.offered;
-        self.violation = before.violation;
+        let mut before = std::mem::replace(self, found);
+        self.given = std::mem::take(&mut before.given);
+        self.handed = std::mem::take(&mut before.handed);
+        self.offered = std::mem::take(&mut before.offered);
+        self.violation = before.violation.take();
         (self.retried, self.delayed) = (before.retried, before.delayed);
         for workspace in workspaces(model) {
             self.read_all(&workspace.name, model);
         }
+        self.read_skeletons(&before, model);
         let kept = before.promised.into_iter().filter(|promise| self.rows.contains_key(promise));
         self.promised = kept.collect();
     }

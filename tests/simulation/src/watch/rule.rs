@@ -49,6 +49,10 @@ pub enum Rule {
     JoinComplete,
     /// R11: nothing of one workspace is seen or changed from another.
     Isolation,
+    /// What is pruned is a whole lineage that is over, and nothing goes on from it.
+    PrunedIsOver,
+    /// A pipeline says who is next.
+    PipelineFollowed,
     /// An accepted probe closes its breaker.
     ProbeCloses,
     /// When everybody is well again, everything comes to an end.
