@@ -11,7 +11,7 @@ mod index_check;
 pub mod survival;
 mod verify;
 
-pub use ack::Ack;
+pub use ack::{Ack, Left};
 pub use cpu::cpu_ms;
 pub use engine::Engine;
 pub use house::{House, STORE_FILE};

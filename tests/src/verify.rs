@@ -25,7 +25,7 @@ pub struct Verdict {
     pub lost: Vec<Ack>,
     /// What SQLite's integrity check says, if not that all is well.
     pub damage: Option<String>,
-    /// Change numbers up to the newest that are missing or given twice.
+    /// Change numbers that are missing, given twice, or beyond the newest.
     pub numbers_wrong: usize,
     /// What is left of the index, if the writer kept one.
     pub index: Option<IndexVerdict>,
@@ -66,13 +66,12 @@ pub fn verify(folder: &Path, acknowledged: &[Ack]) -> Result<Verdict, StoreError
     let workspace = workspace()?;
     let rows = all_memories(&store, &workspace)?;
     let newest = block_on(store.newest_change(&workspace))?;
-    let mut changes = event_changes(&store, &workspace)?;
-    changes.extend(rows.iter().map(MemoryRow::change));
+    let events = event_changes(&store, &workspace)?;
     let lost = lost(&rows, acknowledged);
     let (of_index, shared): (_, Arc<dyn Store>) = (folder_beside(&file), store);
     let index =
         of_index.exists().then(|| compare_with_rebuilt(&of_index, &shared, &workspace, &rows));
-    let (memories, numbers_wrong) = (rows.len(), wrong(changes, newest));
+    let (memories, numbers_wrong) = (rows.len(), wrong(&events, &rows, newest));
     Ok(Verdict { memories, lost, damage, numbers_wrong, index: index.transpose()? })
 }
 
@@ -105,16 +104,20 @@ fn event_changes(
 }
 
 fn lost(rows: &[MemoryRow], acknowledged: &[Ack]) -> Vec<Ack> {
-    let there: HashMap<MemoryId, Ack> =
-        rows.iter().filter_map(MemoryRow::live).map(|memory| (memory.id, memory.into())).collect();
-    let is_lost = |ack: &&Ack| there.get(&ack.id) != Some(ack);
+    let there: HashMap<MemoryId, Ack> = rows.iter().map(|row| (row.id(), row.into())).collect();
+    let is_lost = |ack: &&Ack| there.get(&ack.id).is_none_or(|found| !found.left.keeps(ack.left));
     acknowledged.iter().filter(is_lost).copied().collect()
 }
 
-/// The load never rewrites a row, so that memories and events together have every number once.
-fn wrong(mut changes: Vec<Change>, newest: Change) -> usize {
-    changes.sort_unstable();
-    let expected: Vec<Change> = (1..=newest.0).map(Change).collect();
-    let differing = changes.iter().zip(&expected).filter(|(found, expected)| found != expected);
-    differing.count() + changes.len().abs_diff(expected.len())
+/// Each version takes a number, and its end is one too; so does each event. What is left of the rows has numbers that no
+/// event has.
+fn wrong(events: &[Change], rows: &[MemoryRow], newest: Change) -> usize {
+    let written: usize = rows.iter().map(|row| row.version() as usize).sum();
+    let mut numbers: Vec<Change> =
+        events.iter().copied().chain(rows.iter().map(MemoryRow::change)).collect();
+    numbers.sort_unstable();
+    let all = numbers.len();
+    numbers.dedup();
+    let beyond = numbers.iter().filter(|change| **change > newest).count();
+    (written + events.len()).abs_diff(newest.0 as usize) + (all - numbers.len()) + beyond
 }

@@ -6,8 +6,8 @@
 //! spine_writer verify DIR < ACKNOWLEDGEMENTS
 //! ```
 //!
-//! `write` stores memories as fast as it can and prints `ack <memory> <content>` for each when it was
-//! acknowledged, never before. A thread ends at its first error. When all have ended, the errors are
+//! `write` stores memories, changes and removes them as fast as it can, and prints `ack <memory> <what is left>` for each
+//! write when it was acknowledged, never before. A thread ends at its first error. When all have ended, the errors are
 //! printed, and a few more writes are tried, so that an `ack` behind an `error` is a write that was taken
 //! by a store that had failed. With `--index kept` a search index is kept in step meanwhile.
 
@@ -75,7 +75,7 @@ fn write(folder: &Path, threads: &str, settings: &[&str]) -> Result<ExitCode, Fa
         Ok(house) => house,
         Err(error) => return tell(&error.into()),
     };
-    let errors = store_and_index(folder, &house, &load)?;
+    let errors = write_and_index(folder, &house, &load)?;
     if errors.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -83,16 +83,16 @@ fn write(folder: &Path, threads: &str, settings: &[&str]) -> Result<ExitCode, Fa
     write_after_error(&house, load.seed)
 }
 
-/// Stores, and keeps an index in step if that is wanted.
-fn store_and_index(folder: &Path, house: &House, load: &Load) -> Result<Vec<MemoryError>, Failure> {
+/// Writes, and keeps an index in step if that is wanted.
+fn write_and_index(folder: &Path, house: &House, load: &Load) -> Result<Vec<MemoryError>, Failure> {
     if !load.index {
         // The power-cut tests model every write of this process: an index would be a stranger among them.
-        return store_from_threads(house, load);
+        return write_from_threads(house, load);
     }
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let indexing = scope.spawn(|| house.index_until(folder, &stop));
-        let errors = store_from_threads(house, load);
+        let errors = write_from_threads(house, load);
         stop.store(true, Ordering::Relaxed);
         indexing.join().map_err(|_| "the index panicked")??;
         errors
@@ -100,13 +100,13 @@ fn store_and_index(folder: &Path, house: &House, load: &Load) -> Result<Vec<Memo
 }
 
 /// The first error of each thread that had one.
-fn store_from_threads(house: &House, load: &Load) -> Result<Vec<MemoryError>, Failure> {
+fn write_from_threads(house: &House, load: &Load) -> Result<Vec<MemoryError>, Failure> {
     let acks = AtomicUsize::new(0);
     let results: Vec<_> = thread::scope(|scope| {
         let start = |number| {
             let rng = Rng::with_seed(load.seed.wrapping_add(number as u64));
             let acks = &acks;
-            scope.spawn(move || store_until_error(house, rng, acks, load.acks_max))
+            scope.spawn(move || write_until_error(house, rng, acks, load.acks_max))
         };
         let threads: Vec<_> = (0..load.threads).map(start).collect();
         threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
@@ -116,16 +116,17 @@ fn store_from_threads(house: &House, load: &Load) -> Result<Vec<MemoryError>, Fa
     Ok(ended.into_iter().filter_map(Result::err).collect())
 }
 
-fn store_until_error(
+fn write_until_error(
     house: &House,
     mut rng: Rng,
     acks: &AtomicUsize,
     acks_max: usize,
 ) -> Result<(), MemoryError> {
+    let mut own = Vec::new();
     while acks.load(Ordering::Relaxed) < acks_max {
-        let stored = house.store_some(&mut rng)?;
-        acks.fetch_add(stored.len(), Ordering::Relaxed);
-        stored.iter().for_each(acknowledge);
+        let written = house.write_some(&mut own, &mut rng)?;
+        acks.fetch_add(written.len(), Ordering::Relaxed);
+        written.iter().for_each(acknowledge);
     }
     Ok(())
 }
