@@ -215,6 +215,8 @@ fn is_readable(index: &Index, payload: &Payload) -> bool {
 fn writer(index: &Index) -> tantivy::Result<IndexWriter> {
     let writer = index.writer_with_num_threads(1, WRITER_BYTES)?;
     writer.set_merge_policy(merge_policy());
+    // The first stamp is that of the last commit: a deletion that got it could be lost in a merge up to that commit.
+    writer.run([])?;
     Ok(writer)
 }
 
@@ -229,4 +231,76 @@ pub fn folder_beside(data_file: &Path) -> PathBuf {
     let mut name = data_file.as_os_str().to_owned();
     name.push(".index");
     PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::date_words::DateWords;
+    use crate::document_terms::DocumentTerms;
+    use crate::record::RecordBytes;
+    use spine_store::{Change, Identity, Memory, MemoryBody, UnixMs};
+
+    const WORKSPACE: &str = "space";
+
+    fn document(fields: &Fields, number: u32) -> TantivyDocument {
+        let id = spine_protocol::MemoryId::new(u64::from(number)).unwrap();
+        let (created_at, updated_at) = (UnixMs(0), UnixMs(0));
+        let (change, body) = (Change(1), MemoryBody::default());
+        let memory = Memory { id, version: 1, change, created_at, updated_at, body };
+        let (terms, date) = (DocumentTerms::new(WORKSPACE), DateWords::of(None, created_at));
+        let record = RecordBytes::new(&memory, number, (&terms, date), None);
+        fields.document(WORKSPACE, number, (&terms, date), &record)
+    }
+
+    /// Two segments, of the last one a document deleted by the last commit, and a merge of them due, as a crash leaves
+    /// it.
+    fn leave_a_merge_due(folder: &Path, payload: &Payload) {
+        let index = index_builder().create_in_dir(folder).unwrap();
+        let fields = Fields::schema().1;
+        let mut writer = index.writer_with_num_threads(1, WRITER_BYTES).unwrap();
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        for numbers in [1..5, 5..8] {
+            let add = |number| UserOperation::Add(document(&fields, number));
+            writer.run(numbers.map(add).collect::<Vec<_>>()).unwrap();
+            writer.commit().unwrap();
+        }
+        writer.delete_term(fields.key(WORKSPACE, 5));
+        let mut prepared = writer.prepare_commit().unwrap();
+        prepared.set_payload(&serde_json::to_string(payload).unwrap());
+        prepared.commit().unwrap();
+    }
+
+    fn numbers_after_merges(disk: Disk) -> Vec<u32> {
+        disk.writing.into_inner().unwrap().writer.wait_merging_threads().unwrap();
+        disk.reader.reload().unwrap();
+        let fresh = Payload::default();
+        let committed = Committed::open(disk.reader.searcher(), fresh, disk.fields).unwrap();
+        let mut numbers = Vec::new();
+        for (reader, records) in committed.segments() {
+            numbers.extend(reader.doc_ids_alive().map(|document| records.number(document)));
+        }
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// A memory that was deleted just after a crash was found again, for good: tantivy stamps the first operation of an
+    /// opened writer with the number of the last commit. A merge up to that commit then passed over the deletion in
+    /// segments of which that commit had deleted something, and took it for done.
+    #[test]
+    fn deletion_that_comes_first_after_opening_is_not_lost_in_a_merge() {
+        let folder = tempfile::tempdir().unwrap();
+        let identity = Identity { store: "s".into(), history: "h".into(), incarnation: 1 };
+        let fresh = Payload::new(&identity, "model");
+        leave_a_merge_due(folder.path(), &fresh);
+        let disk = Disk::open(folder.path(), fresh).unwrap();
+        let added = document(disk.fields(), 8);
+        let writes = vec![
+            Write { number: 6, known: true, document: None },
+            Write { number: 8, known: false, document: Some(added) },
+        ];
+        assert!(disk.feed(disk.life(), WORKSPACE, (0, 2), writes).unwrap().is_some());
+        disk.commit().unwrap();
+        assert_eq!(numbers_after_merges(disk), [1, 2, 3, 4, 7, 8]);
+    }
 }
