@@ -4,10 +4,9 @@ use spine_protocol::{DeliveryId, EnvelopeId};
 use spine_store::{Command, EventDraft, Put, Record};
 
 use super::act::{Act, read_record};
-use super::channel::Publication;
+use super::channel::{Publication, is_to_be_joined};
 use super::limits::RACE_ATTEMPTS_MAX;
 use super::machine::Event;
-use super::retention::is_to_be_joined;
 use super::review::by;
 use super::settle::check_reason;
 use super::story::Delivery;

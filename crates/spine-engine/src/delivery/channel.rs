@@ -74,6 +74,11 @@ impl Publication {
     }
 }
 
+/// The same of a record: one that cannot be read is not thrown away.
+pub(super) fn is_to_be_joined(record: &Record) -> bool {
+    read_record::<Publication>(record).map_or(true, |publication| publication.is_to_be_joined())
+}
+
 /// A publication, and who has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublicationView {
@@ -217,6 +222,22 @@ impl Deliveries {
         let read = |row| Delivery::of_row(row).map_err(DeliveryError::from);
         let deliveries = rows.into_iter().map(read).collect::<Result<_>>()?;
         Ok(PublicationView { publication, deliveries })
+    }
+
+    /// Those that deliveries are parts of, as they are kept.
+    pub(super) async fn publications_of(
+        &self,
+        caller: &Caller,
+        deliveries: &[Delivery],
+    ) -> Result<Vec<Record>> {
+        let names: BTreeSet<&String> =
+            deliveries.iter().filter_map(|delivery| delivery.story.publication.as_ref()).collect();
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = names.into_iter().filter_map(|name| key(Collection::Publication, name).ok());
+        let keys = keys.collect();
+        Ok(self.store.records(&caller.workspace, keys).await?)
     }
 
     /// The publication when everything is settled, or as it is when the time is up.

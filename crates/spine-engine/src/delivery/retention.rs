@@ -1,16 +1,13 @@
 //! Retention: whole lineages are pruned to skeletons after their time, in the background, a few at a time.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use spine_protocol::{Envelope, EnvelopeId, Skeleton, WorkspaceName};
 use spine_store::{
-    Change, Collection, Command, ErrorKind, EventDraft, Expected, Guard, Put, Record, RecordKey,
-    RowKey, StoreError, StoredEnvelope, UnixMs,
+    Change, Command, ErrorKind, EventDraft, Expected, Guard, Put, Record, RowKey, StoreError,
+    StoredEnvelope, UnixMs,
 };
 
-use super::act::read_record;
-use super::channel::Publication;
+use super::channel::is_to_be_joined;
 use super::story::Delivery;
 use super::{Deliveries, Result};
 use crate::Caller;
@@ -83,11 +80,6 @@ impl Lineage {
     }
 }
 
-/// One that cannot be read is not thrown away.
-pub(super) fn is_to_be_joined(record: &Record) -> bool {
-    read_record::<Publication>(record).map_or(true, |publication| publication.is_to_be_joined())
-}
-
 fn older(moment: UnixMs, kept_ms: u64, now: UnixMs) -> bool {
     u64::try_from(now.0 - moment.0).is_ok_and(|age_ms| age_ms > kept_ms)
 }
@@ -152,24 +144,6 @@ impl Deliveries {
         event.data.insert("cause".to_owned(), cause.into());
         command.events.push(event);
         Ok(self.apply_one(command).await?.is_some())
-    }
-
-    pub(super) async fn publications_of(
-        &self,
-        caller: &Caller,
-        deliveries: &[Delivery],
-    ) -> Result<Vec<Record>> {
-        let names: BTreeSet<&String> =
-            deliveries.iter().filter_map(|delivery| delivery.story.publication.as_ref()).collect();
-        if names.is_empty() {
-            return Ok(Vec::new());
-        }
-        let key = |name: &String| {
-            let name = name.parse().ok()?;
-            Some(RecordKey { collection: Collection::Publication, name })
-        };
-        let keys = names.into_iter().filter_map(key).collect();
-        Ok(self.store.records(&caller.workspace, keys).await?)
     }
 }
 
