@@ -157,14 +157,25 @@ impl Deliveries {
             open.iter().filter_map(|index| Some((*index, acts.get(*index)?))).collect();
         let ids = chosen.iter().map(|(_, act)| act.id).collect();
         let rows = self.store.deliveries(workspace, ids).await?;
-        let rows = rows.into_iter().map(|row| Ok((row.id, Delivery::of_row(row)?)));
-        let known: BTreeMap<_, _> = rows.collect::<Result<_>>()?;
-        let standings = self.standings(workspace, known.values().map(|one| &one.row.agent)).await?;
+        // One that cannot be read fails alone.
+        let (mut known, mut damaged) = (BTreeMap::new(), BTreeMap::new());
+        for row in rows {
+            let id = row.id;
+            match Delivery::of_row(row) {
+                Ok(delivery) => drop(known.insert(id, delivery)),
+                Err(error) => drop(damaged.insert(id, error)),
+            }
+        }
+        let agents = known.values().map(|one: &Delivery| &one.row.agent);
+        let standings = self.standings(workspace, agents).await?;
         let mut planned = Vec::new();
         for (index, act) in chosen {
             let decided = match known.get(&act.id) {
                 Some(before) => self.decide(before, act, &standings),
-                None => Err(DeliveryError::Unknown { id: act.id }),
+                None => Err(match damaged.get(&act.id) {
+                    Some(error) => error.clone().into(),
+                    None => DeliveryError::Unknown { id: act.id },
+                }),
             };
             match decided {
                 Ok(Some(step)) => planned.push((index, act, step)),

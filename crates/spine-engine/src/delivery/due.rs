@@ -15,24 +15,34 @@ use crate::patience::within;
 impl Deliveries {
     /// Does what is due now, and says when there is more.
     pub async fn run_due(&self) -> Result<Option<UnixMs>> {
-        self.release_orphans().await?;
+        // What cannot be done now holds up nothing else.
+        let released = self.release_orphans().await;
         self.inboxes.tidy();
         loop {
             let due = self.store.due_deliveries(self.store.now(), DUE_ROWS_MAX).await?;
             let full = due.len() == DUE_ROWS_MAX;
-            let mut moved = false;
-            for (workspace, rows) in by_workspace(due) {
-                let caller = Caller::of(workspace.clone());
-                let acts = rows.iter().map(|row| Act::new(&caller, row.id, Event::Due)).collect();
-                for outcome in self.act_many(&workspace, acts).await? {
-                    moved |= check(outcome)?;
-                }
-            }
+            let moved = self.run_due_deliveries(due).await;
             self.run_due_records().await?;
-            if !(full && moved) {
+            if !(moved? && full) {
+                released?;
                 return Ok(self.store.next_due().await?);
             }
         }
+    }
+
+    /// Whether any of them has moved.
+    async fn run_due_deliveries(&self, due: Due) -> Result<bool> {
+        let (mut moved, mut outcome) = (false, Ok(()));
+        for (workspace, rows) in by_workspace(due) {
+            let caller = Caller::of(workspace.clone());
+            let acts = rows.iter().map(|row| Act::new(&caller, row.id, Event::Due)).collect();
+            for acted in self.act_many(&workspace, acts).await? {
+                let checked = check(acted);
+                moved |= matches!(checked, Ok(true));
+                outcome = outcome.and(checked.map(drop));
+            }
+        }
+        outcome.map(|()| moved)
     }
 
     /// Waits until something is due, or somebody says so, but not for long: another server may have made it due.

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use spine_protocol::{AgentName, DeliveryId, WorkspaceName};
 use spine_store::limits::PAGE_ROWS_MAX;
-use spine_store::{Applied, DeliveryState, Priority, StoredEnvelope, UnixMs};
+use spine_store::{Applied, DeliveryState, Priority, StoreError, StoredEnvelope, UnixMs};
+use tracing::error;
 
 use super::act::{Act, Standing, command};
 use super::bell::Topic;
 use super::breaker::Admission;
 use super::fence::Fence;
-use super::limits::{LOOK_AGAIN, READ_AHEAD_MAX, RECEIVE_MAX, WAIT_MAX};
+use super::limits::{LOOK_AGAIN, PASSED_OVER_MAX, READ_AHEAD_MAX, RECEIVE_MAX, WAIT_MAX};
 use super::machine::{Event, Step, step};
 use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
@@ -135,13 +136,23 @@ impl Deliveries {
             Admission::Probe => request.max.min(1),
             Admission::None(_) => return self.claim_probe(caller, request, &standing).await,
         };
-        let mut in_hands = inbox.take(self, workspace, &request.agent, wanted, now).await?;
-        let rows = std::mem::take(&mut in_hands.rows);
-        let (taken, unhanded) = self.lease(caller, request, rows, &standing).await?;
-        drop(in_hands);
-        let received = self.handed(caller, request, taken).await?;
-        unhanded.disarm();
-        Ok(received)
+        // Those that cannot be read are held meanwhile, so that those behind them come up.
+        let mut in_hands = Vec::new();
+        for _ in 0..PASSED_OVER_MAX {
+            let inbox = Arc::clone(&inbox);
+            let mut more = inbox.take(self, workspace, &request.agent, wanted, now).await?;
+            let rows = readable(std::mem::take(&mut more.rows));
+            let is_end = more.ids.is_empty();
+            in_hands.push(more);
+            if is_end || !rows.is_empty() {
+                let (taken, unhanded) = self.lease(caller, request, rows, &standing).await?;
+                drop(in_hands);
+                let received = self.handed(caller, request, taken).await?;
+                unhanded.disarm();
+                return Ok(received);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// A direct handoff that is the probe can be taken though the circuit is open to all others.
@@ -153,7 +164,7 @@ impl Deliveries {
     ) -> Result<Vec<Received>> {
         let (workspace, now) = (&caller.workspace, self.store.now());
         let rows = self.ready_probe(workspace, &request.agent, standing, now).await?;
-        let (taken, unhanded) = self.lease(caller, request, rows, standing).await?;
+        let (taken, unhanded) = self.lease(caller, request, readable(rows), standing).await?;
         let received = self.handed(caller, request, taken).await?;
         unhanded.disarm();
         Ok(received)
@@ -186,14 +197,14 @@ impl Deliveries {
         &self,
         caller: &Caller,
         request: &ReceiveRequest,
-        rows: Vec<spine_store::Delivery>,
+        found: Vec<Delivery>,
         standing: &Standing,
     ) -> Result<(Vec<Delivery>, Unhanded<'_>)> {
         let workspace = &caller.workspace;
         let now = self.store.now();
         let (mut steps, mut commands) = (Vec::new(), Vec::new());
-        for row in rows {
-            let Some((act, step)) = self.leased(caller, request, row, now)? else { continue };
+        for before in found {
+            let Some((act, step)) = self.leased(caller, request, &before, now) else { continue };
             let mut command = command(workspace, &act, &step, now);
             if standing.admission(now) == Admission::Probe {
                 command.puts.extend(standing.probing(act.id, now));
@@ -228,15 +239,14 @@ impl Deliveries {
         &self,
         caller: &Caller,
         request: &ReceiveRequest,
-        row: spine_store::Delivery,
+        before: &Delivery,
         now: UnixMs,
-    ) -> Result<Option<(Act, Step)>> {
+    ) -> Option<(Act, Step)> {
         let (holder, lease_ms, accept) = (request.holder.clone(), request.lease_ms, request.accept);
         let event = Event::Lease { holder, lease_ms, accept };
-        let mut act = Act::new(caller, row.id, event.clone());
+        let mut act = Act::new(caller, before.row.id, event.clone());
         act.actor = Some(request.agent.clone());
-        let before = Delivery::of_row(row)?;
-        Ok(step(&before, event, &self.moment(now, None)).ok().map(|step| (act, step)))
+        Some((act, step(before, event, &self.moment(now, None)).ok()?))
     }
 
     /// With their envelopes; what is not complete enough for this receiver goes back to its sender.
@@ -300,6 +310,18 @@ impl Deliveries {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Those that can be read. The others stay as they are: what is in them may still be saved.
+fn readable(rows: Vec<spine_store::Delivery>) -> Vec<Delivery> {
+    let read = |row: spine_store::Delivery| {
+        let id = row.id;
+        let passed_over = |error: &StoreError| {
+            error!(delivery = %id, detail = error.detail(), "it cannot be read, and is passed over");
+        };
+        Delivery::of_row(row).inspect_err(passed_over).ok()
+    };
+    rows.into_iter().filter_map(read).collect()
 }
 
 /// A lease whose receiver had gone when it was given.

@@ -144,12 +144,13 @@ impl Deliveries {
         let mut acts = Vec::new();
         for (slot, (id, fence, ack)) in outcomes.iter_mut().zip(acks) {
             let row = rows.iter().find(|row| row.id == id);
-            match row.map(|row| Delivery::of_row(row.clone())).transpose()? {
+            match row.map(|row| Delivery::of_row(row.clone())) {
                 None => *slot = Some(Err(DeliveryError::Unknown { id })),
-                Some(before) if ack.next.is_some() || before.story.pipeline.is_some() => {
+                Some(Err(damaged)) => *slot = Some(Err(damaged.into())),
+                Some(Ok(before)) if ack.next.is_some() || before.story.pipeline.is_some() => {
                     *slot = Some(self.complete(caller, id, fence, ack).await);
                 }
-                Some(before) => match self.completion(caller, &before, &ack).await {
+                Some(Ok(before)) => match self.completion(caller, &before, &ack).await {
                     Ok(done) => acts.push(Act::new(caller, id, Event::Complete(fence, done))),
                     Err(error) => *slot = Some(Err(error)),
                 },

@@ -4,6 +4,7 @@
 mod breaker;
 mod broadcast;
 mod choreography;
+mod damaged;
 mod direct;
 mod health;
 mod house;
