@@ -11,7 +11,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use http::{HeaderValue, Method, header};
+use http::{HeaderMap, HeaderValue, Method, header};
 use tower::{ServiceExt, service_fn};
 use tower_http::compression::Compression;
 use tower_http::decompression::RequestDecompression;
@@ -50,7 +50,7 @@ impl Site {
     /// Answers one request.
     pub async fn answer(&self, request: Request, sender: Sender) -> Response {
         let is_head = request.method() == Method::HEAD;
-        let response = if request.headers().contains_key(header::ACCEPT_ENCODING) {
+        let response = if takes_packed(request.headers()) {
             Box::pin(self.packed(request, sender)).await
         } else {
             let mut response = self.framed(request, sender).await;
@@ -126,6 +126,22 @@ impl Site {
         }
         Ok(response)
     }
+}
+
+/// Whether an answer may be compressed. Where neither that nor a plain one is wanted it is plain: to refuse is too late when
+/// the request has had its effect.
+fn takes_packed(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let choices: Vec<&str> =
+        values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).collect();
+    let weight = |wanted: &str| {
+        choices.iter().find_map(|choice| {
+            let (coding, weight) = choice.split_once(';').unwrap_or((choice, ""));
+            let weight = weight.trim().strip_prefix("q=").unwrap_or("1").parse::<f32>();
+            coding.trim().eq_ignore_ascii_case(wanted).then(|| weight.unwrap_or_default())
+        })
+    };
+    weight("gzip").or_else(|| weight("x-gzip")).or_else(|| weight("*")).is_some_and(|w| w > 0.0)
 }
 
 /// Answers one request without a connection, as somebody who owns the data: no key is asked for.

@@ -79,9 +79,32 @@ fn a_packed_body_is_unpacked_and_a_long_answer_is_packed() {
     let stored =
         send(&server.address, "POST", "/v1/memories", &[("content-encoding", "gzip")], &packed);
     assert_eq!(stored.status, 201, "{stored:?}");
-    let answer = server.send("GET", "/v1/memories/ms-1", &[("accept-encoding", "gzip")], "");
-    assert_eq!(answer.header("content-encoding"), Some("gzip"));
-    assert!(answer.body.len() < 1_000);
+    let asked = |encodings: &str| {
+        server.send("GET", "/v1/memories/ms-1", &[("accept-encoding", encodings)], "")
+    };
+    for packed in ["gzip", "br, GZIP;q=0.5", "*", "deflate;q=0, *;q=0.1", "gzip, identity;q=0"] {
+        let answer = asked(packed);
+        assert_eq!(answer.header("content-encoding"), Some("gzip"), "{packed}");
+        assert!(answer.body.len() < 1_000);
+    }
+    for plain in ["", "br", "identity", "gzip;q=0", "gzip; q=0, *", "gzip;q=loud"] {
+        let answer = asked(plain);
+        assert_eq!((answer.status, answer.header("content-encoding")), (200, None), "{plain}");
+        assert_eq!(answer.header("vary"), Some("accept-encoding"), "{plain}");
+    }
+}
+
+/// A memory was stored, and the answer was 406: whoever tried again had it twice.
+#[test]
+fn who_takes_no_encoding_at_all_is_answered_plainly() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    for refused in ["identity;q=0", "*;q=0", "gzip;q=0, identity;q=0, *;q=1"] {
+        let headers = [("accept-encoding", refused), ("content-type", "application/json")];
+        let body = format!("{{\"content\": \"refuses {refused}\"}}");
+        let stored = server.send("POST", "/v1/memories", &headers, &body);
+        assert_eq!((stored.status, stored.header("content-encoding")), (201, None), "{refused}");
+    }
 }
 
 #[test]
