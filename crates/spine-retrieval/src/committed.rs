@@ -18,8 +18,9 @@ use crate::record::RecordBytes;
 use crate::segment_records::{Records, RecordsPlugin};
 use crate::workspace_terms::{WORKSPACE_TERMS, WorkspaceTerms};
 
-/// Raised whenever the form on disk or the way terms are made changes: an older index is built anew.
-const FORMAT: u32 = 3;
+/// Raised whenever the form on disk or the way terms are made changes: an older index is built anew. One of format 3 may hold
+/// memories that were deleted.
+const FORMAT: u32 = 4;
 
 /// What a commit says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
