@@ -5,6 +5,7 @@ mod cli;
 mod command;
 mod config;
 mod erasures;
+mod following;
 mod house;
 mod housekeeping;
 mod limits;

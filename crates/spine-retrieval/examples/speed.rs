@@ -30,7 +30,8 @@ const HITS: usize = 10;
 const PLANTED: usize = 100;
 const WRITERS: usize = 100;
 const WRITTEN: usize = 40_000;
-const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
+/// As the server does it.
+const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
 fn main() {
     write_and_index();
@@ -136,8 +137,8 @@ fn write_ours(folder: &Path, texts: &[String]) -> (Duration, Duration) {
     let answered = thread::scope(|scope| {
         scope.spawn(|| {
             while writing.load(Ordering::SeqCst) {
-                block_on(index.maintain(&space)).unwrap();
-                thread::sleep(MAINTAIN_EVERY);
+                block_on(index.follow(&space)).unwrap();
+                thread::sleep(FOLLOW_EVERY);
             }
         });
         write_all(texts, |text| write_one(&*store, text));

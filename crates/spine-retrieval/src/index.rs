@@ -60,6 +60,11 @@ impl SearchIndex {
         Ok(Self { store, embedder, options, disk, resident: Mutex::default() })
     }
 
+    /// Reads what is new, so that the next search need not.
+    pub async fn follow(&self, workspace: &WorkspaceName) -> Result<(), StoreError> {
+        self.current(workspace).await.map(drop)
+    }
+
     /// Reads what is new, and embeds a batch of what has no vector. Answers how many memories still have
     /// none: call again while there are some and the embedder answers.
     ///

@@ -13,6 +13,7 @@ use super::{Exit, Failure};
 use crate::cli::Serve;
 use crate::config::Config;
 use crate::erasures::{ErasureKeeper, ErasureList};
+use crate::following::follow_writes;
 use crate::house::House;
 use crate::housekeeping::keep_house;
 use crate::logging;
@@ -89,6 +90,9 @@ async fn serve_house(
     let address = announce(config, &server, &app);
     let mut background = JoinSet::new();
     let moves = app.clock.as_ref().map(|clock| clock.moves());
+    if config.embeddings.is_none() {
+        background.spawn(follow_writes(house.clone()));
+    }
     background.spawn(keep_house(house, config.retention, moves));
     if let Some(summariser) = summariser(config, &app)? {
         background.spawn(summariser.run());
