@@ -94,10 +94,10 @@ async fn visit(
     let workspace = known.entry(name.clone()).or_insert(fresh);
     if newest != workspace.newest {
         (workspace.newest, workspace.active_at, workspace.settled) = (newest, now, false);
-        maintain(house, name).await?;
+        tend_index(house, name, Writes::GoOn).await?;
     } else if !workspace.settled {
         // The index commits in the first quiet round; what has no vector is tried until it has one.
-        workspace.settled = maintain(house, name).await? == 0;
+        workspace.settled = tend_index(house, name, Writes::Pause).await? == 0;
     }
     if workspace.is_forgetting_due(now, retention.idempotency) {
         workspace.forgotten_at = Some(now);
@@ -126,15 +126,31 @@ impl Known {
     }
 }
 
+/// Whether a workspace was written to since the last round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writes {
+    GoOn,
+    Pause,
+}
+
 /// How many memories still have no vector.
-async fn maintain(house: &Arc<House>, workspace: &WorkspaceName) -> Result<usize, StoreError> {
+async fn tend_index(
+    house: &Arc<House>,
+    workspace: &WorkspaceName,
+    writes: Writes,
+) -> Result<usize, StoreError> {
     let (house, workspace) = (house.clone(), workspace.clone());
     let handle = tokio::runtime::Handle::current();
     let work = move || {
         let mut left = usize::MAX;
         for _ in 0..MAINTAIN_BATCHES_MAX {
             let before = left;
-            left = handle.block_on(in_background(house.index.maintain(&workspace)))?;
+            left = handle.block_on(in_background(async {
+                match writes {
+                    Writes::GoOn => house.index.embed(&workspace).await,
+                    Writes::Pause => house.index.maintain(&workspace).await,
+                }
+            }))?;
             // An embedder that gives nothing now may do so in the next round.
             if left == 0 || left >= before {
                 break;

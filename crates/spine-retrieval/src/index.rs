@@ -67,18 +67,22 @@ impl SearchIndex {
 
     /// Reads what is new, and embeds a batch of what has no vector. Answers how many memories still have
     /// none: call again while there are some and the embedder answers.
-    ///
-    /// Commits when nothing new came since the last call: while writes keep coming, the tail may fill to
+    pub async fn embed(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
+        let Some(space) = self.current(workspace).await? else { return Ok(0) };
+        self.embed_batch(workspace, &space).await?;
+        Ok(reading(&space).unembedded.len())
+    }
+
+    /// The same, and commits unless something new came: for when writes pause. While they keep coming, the tail may fill to
     /// its limit, since a commit costs nearly as much for a few memories as for thousands.
     pub async fn maintain(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
         let before = self.disk.pending();
-        let Some(space) = self.current(workspace).await? else { return Ok(0) };
-        self.embed_batch(workspace, &space).await?;
+        let left = self.embed(workspace).await?;
         let pending = self.disk.pending();
         if pending == before && pending > 0 {
-            self.commit_and_adopt(workspace, &space)?;
+            self.commit_and_adopt(workspace, &self.space(workspace)?)?;
         }
-        Ok(reading(&space).unembedded.len())
+        Ok(left)
     }
 
     fn space_options(&self) -> SpaceOptions {
