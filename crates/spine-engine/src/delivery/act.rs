@@ -158,28 +158,23 @@ impl Deliveries {
         let ids = chosen.iter().map(|(_, act)| act.id).collect();
         let rows = self.store.deliveries(workspace, ids).await?;
         // One that cannot be read fails alone.
-        let (mut known, mut damaged) = (BTreeMap::new(), BTreeMap::new());
-        for row in rows {
-            let id = row.id;
-            match Delivery::of_row(row) {
-                Ok(delivery) => drop(known.insert(id, delivery)),
-                Err(error) => drop(damaged.insert(id, error)),
-            }
-        }
-        let agents = known.values().map(|one: &Delivery| &one.row.agent);
+        let known: BTreeMap<_, _> =
+            rows.into_iter().map(|row| (row.id, Delivery::of_row(row))).collect();
+        let agents = known.values().flatten().map(|one| &one.row.agent);
         let standings = self.standings(workspace, agents).await?;
         let mut planned = Vec::new();
         for (index, act) in chosen {
             let decided = match known.get(&act.id) {
-                Some(before) => self.decide(before, act, &standings),
-                None => Err(match damaged.get(&act.id) {
-                    Some(error) => error.clone().into(),
-                    None => DeliveryError::Unknown { id: act.id },
-                }),
+                Some(Ok(before)) => self.decide(before, act, &standings),
+                Some(Err(damaged)) => Err(damaged.clone().into()),
+                None => Err(DeliveryError::Unknown { id: act.id }),
             };
             match decided {
                 Ok(Some(step)) => planned.push((index, act, step)),
-                Ok(None) => set(outcomes, index, known.get(&act.id).cloned().map(Ok)),
+                Ok(None) => {
+                    let same = known.get(&act.id).cloned();
+                    set(outcomes, index, same.map(|same| same.map_err(DeliveryError::from)));
+                }
                 Err(error) => set(outcomes, index, Some(Err(error))),
             }
         }

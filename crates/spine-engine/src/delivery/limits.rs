@@ -52,8 +52,6 @@ pub const WAIT_MAX: Duration = Duration::from_secs(300);
 pub const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Ready deliveries that are read ahead for one agent.
 pub const READ_AHEAD_MAX: usize = 64;
-/// How often a receiver looks further where nothing of what it found can be read.
-pub const PASSED_OVER_MAX: usize = 16;
 /// Deliveries of one send, acknowledgement or review of many.
 pub const BATCH_MAX: usize = 1_000;
 /// Receivers of one publication.

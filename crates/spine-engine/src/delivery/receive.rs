@@ -13,7 +13,7 @@ use super::act::{Act, Standing, command};
 use super::bell::Topic;
 use super::breaker::Admission;
 use super::fence::Fence;
-use super::limits::{LOOK_AGAIN, PASSED_OVER_MAX, READ_AHEAD_MAX, RECEIVE_MAX, WAIT_MAX};
+use super::limits::{LOOK_AGAIN, READ_AHEAD_MAX, RECEIVE_MAX, WAIT_MAX};
 use super::machine::{Event, Step, step};
 use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
@@ -136,23 +136,13 @@ impl Deliveries {
             Admission::Probe => request.max.min(1),
             Admission::None(_) => return self.claim_probe(caller, request, &standing).await,
         };
-        // Those that cannot be read are held meanwhile, so that those behind them come up.
-        let mut in_hands = Vec::new();
-        for _ in 0..PASSED_OVER_MAX {
-            let inbox = Arc::clone(&inbox);
-            let mut more = inbox.take(self, workspace, &request.agent, wanted, now).await?;
-            let rows = readable(std::mem::take(&mut more.rows));
-            let is_end = more.ids.is_empty();
-            in_hands.push(more);
-            if is_end || !rows.is_empty() {
-                let (taken, unhanded) = self.lease(caller, request, rows, &standing).await?;
-                drop(in_hands);
-                let received = self.handed(caller, request, taken).await?;
-                unhanded.disarm();
-                return Ok(received);
-            }
-        }
-        Ok(Vec::new())
+        let mut in_hands = inbox.take(self, workspace, &request.agent, wanted, now).await?;
+        let found = std::mem::take(&mut in_hands.found);
+        let (taken, unhanded) = self.lease(caller, request, found, &standing).await?;
+        drop(in_hands);
+        let received = self.handed(caller, request, taken).await?;
+        unhanded.disarm();
+        Ok(received)
     }
 
     /// A direct handoff that is the probe can be taken though the circuit is open to all others.
@@ -164,7 +154,8 @@ impl Deliveries {
     ) -> Result<Vec<Received>> {
         let (workspace, now) = (&caller.workspace, self.store.now());
         let rows = self.ready_probe(workspace, &request.agent, standing, now).await?;
-        let (taken, unhanded) = self.lease(caller, request, readable(rows), standing).await?;
+        let found = rows.into_iter().filter_map(read_or_pass_over).collect();
+        let (taken, unhanded) = self.lease(caller, request, found, standing).await?;
         let received = self.handed(caller, request, taken).await?;
         unhanded.disarm();
         Ok(received)
@@ -312,16 +303,13 @@ impl Deliveries {
     }
 }
 
-/// Those that can be read. The others stay as they are: what is in them may still be saved.
-fn readable(rows: Vec<spine_store::Delivery>) -> Vec<Delivery> {
-    let read = |row: spine_store::Delivery| {
-        let id = row.id;
-        let passed_over = |error: &StoreError| {
-            error!(delivery = %id, detail = error.detail(), "it cannot be read, and is passed over");
-        };
-        Delivery::of_row(row).inspect_err(passed_over).ok()
+/// One that cannot be read stays as it is: what is in it may still be saved.
+fn read_or_pass_over(row: spine_store::Delivery) -> Option<Delivery> {
+    let id = row.id;
+    let passed_over = |error: &StoreError| {
+        error!(delivery = %id, detail = error.detail(), "it cannot be read, and is passed over");
     };
-    rows.into_iter().filter_map(read).collect()
+    Delivery::of_row(row).inspect_err(passed_over).ok()
 }
 
 /// A lease whose receiver had gone when it was given.
@@ -410,11 +398,12 @@ impl Inboxes {
     }
 }
 
-/// Rows in the hands of one receiver; nobody else takes them until this is dropped.
+/// What is in the hands of one receiver; nobody else takes it until this is dropped. Those that cannot be read are held, too, so
+/// that those behind them come up.
 struct Taken {
     inbox: Arc<Inbox>,
     ids: Vec<DeliveryId>,
-    rows: Vec<spine_store::Delivery>,
+    found: Vec<Delivery>,
 }
 
 impl Drop for Taken {
@@ -435,13 +424,13 @@ impl Inbox {
         wanted: usize,
         now: UnixMs,
     ) -> Result<Taken> {
-        let mut taken = Taken { inbox: Arc::clone(&self), ids: Vec::new(), rows: Vec::new() };
+        let mut taken = Taken { inbox: Arc::clone(&self), ids: Vec::new(), found: Vec::new() };
         self.pop(&mut taken, wanted, now);
-        if taken.rows.len() < wanted {
+        if taken.found.len() < wanted {
             let _one_reads_for_all = self.refilling.lock().await;
             self.pop(&mut taken, wanted, now);
-            if taken.rows.len() < wanted {
-                self.refill(engine, workspace, agent, wanted - taken.rows.len(), now).await?;
+            if taken.found.len() < wanted {
+                self.refill(engine, workspace, agent, wanted - taken.found.len(), now).await?;
                 self.pop(&mut taken, wanted, now);
                 lock(&self.ahead).rows.retain(|row| row.order_key.is_none());
             }
@@ -450,16 +439,21 @@ impl Inbox {
     }
 
     fn pop(&self, into: &mut Taken, wanted: usize, now: UnixMs) {
+        while into.found.len() < wanted {
+            let Some(row) = self.pop_row(now) else { break };
+            into.ids.push(row.id);
+            into.found.extend(read_or_pass_over(row));
+        }
+    }
+
+    fn pop_row(&self, now: UnixMs) -> Option<spine_store::Delivery> {
         let mut ahead = lock(&self.ahead);
         if now.0 - ahead.read_at.0 > AHEAD_MS_MAX {
             ahead.rows.clear();
         }
-        while into.rows.len() < wanted {
-            let Some(row) = ahead.rows.pop_front() else { break };
-            ahead.taken.insert(row.id);
-            into.ids.push(row.id);
-            into.rows.push(row);
-        }
+        let row = ahead.rows.pop_front()?;
+        ahead.taken.insert(row.id);
+        Some(row)
     }
 
     /// Only one receiver does this at a time, so what it reads is not in anybody's hands but those it leaves out.
