@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spine_protocol::WorkspaceName;
+use spine_retrieval::SearchIndex;
 use spine_store::{Change, StoreError, all_workspaces};
+use tokio::runtime::Handle;
 
-use crate::house::House;
+use crate::house::{House, off_the_workers};
 
 /// Between two reads of what is new.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
@@ -31,7 +33,7 @@ pub async fn follow_writes(house: Arc<House>) {
     }
 }
 
-async fn follow_for_a_while(house: &Arc<House>, seen: &mut Option<Seen>) -> Result<(), StoreError> {
+async fn follow_for_a_while(house: &House, seen: &mut Option<Seen>) -> Result<(), StoreError> {
     let busy = busy(house, seen).await?;
     if busy.is_empty() {
         tokio::time::sleep(FOLLOW_EVERY * READS).await;
@@ -54,13 +56,11 @@ async fn busy(house: &House, seen: &mut Option<Seen>) -> Result<Vec<WorkspaceNam
     Ok(moved.map(|(name, _)| name).take(FOLLOWED_MAX).collect())
 }
 
-/// Not on a thread that answers others.
-async fn read(house: &Arc<House>, workspaces: Vec<WorkspaceName>) -> Result<(), StoreError> {
-    let (house, handle) = (house.clone(), tokio::runtime::Handle::current());
-    let work = move || {
-        workspaces.iter().try_for_each(|workspace| handle.block_on(house.index.follow(workspace)))
+async fn read(house: &House, workspaces: Vec<WorkspaceName>) -> Result<(), StoreError> {
+    let follow_all = move |index: &SearchIndex, handle: &Handle| {
+        workspaces.iter().try_for_each(|workspace| handle.block_on(index.follow(workspace)))
     };
-    tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))
+    off_the_workers(house.index.clone(), follow_all).await
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
     use spine_store::{Command, MemoryBody, MemoryDraft, Put, Retriever, Store};
 
     use super::*;
-    use crate::config::{Config, Layers};
+    use crate::house::house_in;
 
     async fn store_one(house: &House, workspace: &WorkspaceName) {
         let mut command = Command::new(workspace.clone(), house.store.now());
@@ -81,10 +81,7 @@ mod tests {
     #[tokio::test]
     async fn the_index_has_what_was_written_before_anybody_searches() {
         let folder = tempfile::tempdir().unwrap();
-        let flags = [("data", folder.path().display().to_string())];
-        let layers = Layers::defaults().unwrap().with_flags(flags.into_iter()).unwrap();
-        let house = House::open(&Config::from_layers(&layers).unwrap()).unwrap();
-        let (house, workspace) = (Arc::new(house), "default".parse().unwrap());
+        let (house, workspace) = (house_in(folder.path()), "default".parse().unwrap());
         store_one(&house, &"elsewhere".parse().unwrap()).await;
         let mut seen = None;
         assert!(busy(&house, &mut seen).await.unwrap().is_empty());

@@ -94,6 +94,16 @@ fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, StoreError> {
 
 /// The index computes for milliseconds, or seconds while it loads: not on a thread that answers others. So a
 /// handoff that waits for a search no longer than is good can in fact go on without.
+pub async fn off_the_workers<T: Send + 'static>(
+    index: Arc<SearchIndex>,
+    work: impl FnOnce(&SearchIndex, &Handle) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let handle = Handle::current();
+    let done = tokio::task::spawn_blocking(move || work(&index, &handle)).await;
+    done.map_err(|error| StoreError::new(ErrorKind::Unavailable, error.to_string()))?
+}
+
+/// The index, for the server.
 struct OffTheWorkers(Arc<SearchIndex>);
 
 impl OffTheWorkers {
@@ -101,12 +111,7 @@ impl OffTheWorkers {
         &self,
         work: impl FnOnce(&SearchIndex, &Handle) -> Result<T, StoreError> + Send + 'static,
     ) -> StoreFuture<'static, T> {
-        let index = self.0.clone();
-        Box::pin(async move {
-            let handle = Handle::current();
-            let done = tokio::task::spawn_blocking(move || work(&index, &handle)).await;
-            done.map_err(|error| StoreError::new(ErrorKind::Unavailable, error.to_string()))?
-        })
+        Box::pin(off_the_workers(self.0.clone(), work))
     }
 }
 
@@ -133,4 +138,13 @@ impl Retriever for OffTheWorkers {
     fn rebuild(&self) -> StoreFuture<'_, ()> {
         self.run(move |index, handle| handle.block_on(index.rebuild()))
     }
+}
+
+/// The house of a folder, with the defaults.
+#[cfg(test)]
+pub fn house_in(folder: &Path) -> House {
+    use crate::config::Layers;
+    let flags = [("data", folder.display().to_string())];
+    let layers = Layers::defaults().unwrap().with_flags(flags.into_iter()).unwrap();
+    House::open(&Config::from_layers(&layers).unwrap()).unwrap()
 }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spine_protocol::WorkspaceName;
+use spine_retrieval::SearchIndex;
 use spine_store::{
     Change, Command, DeliveryReads, LogReads, Put, Store, StoreError, UnixMs, all_workspaces,
 };
-
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::config::RetentionSettings;
-use crate::house::House;
+use crate::house::{House, off_the_workers};
 use crate::outbound::in_background;
 
 /// Between two rounds.
@@ -66,7 +67,7 @@ async fn is_moved_within(time: Duration, moves: &mut Moves) -> bool {
 }
 
 async fn round(
-    house: &Arc<House>,
+    house: &House,
     retention: &RetentionSettings,
     known: &mut HashMap<WorkspaceName, Known>,
 ) -> Result<(), StoreError> {
@@ -77,7 +78,7 @@ async fn round(
 }
 
 async fn visit(
-    house: &Arc<House>,
+    house: &House,
     retention: &RetentionSettings,
     known: &mut HashMap<WorkspaceName, Known>,
     name: &WorkspaceName,
@@ -135,20 +136,19 @@ enum Writes {
 
 /// How many memories still have no vector.
 async fn tend_index(
-    house: &Arc<House>,
+    house: &House,
     workspace: &WorkspaceName,
     writes: Writes,
 ) -> Result<usize, StoreError> {
-    let (house, workspace) = (house.clone(), workspace.clone());
-    let handle = tokio::runtime::Handle::current();
-    let work = move || {
+    let workspace = workspace.clone();
+    let work = move |index: &SearchIndex, handle: &Handle| {
         let mut left = usize::MAX;
         for _ in 0..MAINTAIN_BATCHES_MAX {
             let before = left;
             left = handle.block_on(in_background(async {
                 match writes {
-                    Writes::GoOn => house.index.embed(&workspace).await,
-                    Writes::Pause => house.index.maintain(&workspace).await,
+                    Writes::GoOn => index.embed(&workspace).await,
+                    Writes::Pause => index.maintain(&workspace).await,
                 }
             }))?;
             // An embedder that gives nothing now may do so in the next round.
@@ -158,7 +158,7 @@ async fn tend_index(
         }
         Ok(left)
     };
-    tokio::task::spawn_blocking(work).await.unwrap_or(Ok(0))
+    off_the_workers(house.index.clone(), work).await
 }
 
 async fn forget(house: &House, workspace: &WorkspaceName) -> Result<(), StoreError> {
@@ -212,15 +212,9 @@ mod tests {
     use spine_store::{EventDraft, StoredEnvelope};
 
     use super::*;
-    use crate::config::{Config, Layers};
+    use crate::house::house_in;
 
     const DAY: Duration = Duration::from_secs(86_400);
-
-    fn house(folder: &std::path::Path) -> House {
-        let flags = [("data", folder.display().to_string())];
-        let layers = Layers::defaults().unwrap().with_flags(flags.into_iter()).unwrap();
-        House::open(&Config::from_layers(&layers).unwrap()).unwrap()
-    }
 
     async fn note(house: &House, workspace: &WorkspaceName, days_ago: i64) {
         let at = UnixMs(house.store.now().0 - days_ago * 86_400_000);
@@ -250,7 +244,7 @@ mod tests {
     #[tokio::test]
     async fn the_log_is_not_cut_behind_a_lineage_that_is_there() {
         let folder = tempfile::tempdir().unwrap();
-        let (house, workspace) = (house(folder.path()), "default".parse().unwrap());
+        let (house, workspace) = (house_in(folder.path()), "default".parse().unwrap());
         for days_ago in [100, 94, 93] {
             note(&house, &workspace, days_ago).await;
         }
@@ -263,7 +257,7 @@ mod tests {
     #[tokio::test]
     async fn old_events_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let (house, workspace) = (house(folder.path()), "default".parse().unwrap());
+        let (house, workspace) = (house_in(folder.path()), "default".parse().unwrap());
         for days_ago in [100, 91, 89, 0] {
             note(&house, &workspace, days_ago).await;
         }
