@@ -23,7 +23,7 @@ spine = MemorySpine(sys.argv[1], workspace=sys.argv[2])
 
 @spine.agent("writer", concurrency=2)
 def work(handoff):
-    print("began", flush=True)
+    print("began\\n", end="", flush=True)
     time.sleep(2)
     return "finished " + handoff.summary
 
@@ -58,6 +58,7 @@ def started(program: str, spine: MemorySpine) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("program", [BLOCKING, AWAITED], ids=["sync", "async"])
 def test_sigterm_lets_a_worker_finish_what_it_began(memory_spine: MemorySpine, program: str) -> None:
+    """Two threads once printed "beganbegan": print writes the end of a line apart from the line."""
     tickets = [memory_spine.send_handoff("writer", f"part {number}") for number in range(3)]
     worker = started(program, memory_spine)
     assert worker.stdout is not None
