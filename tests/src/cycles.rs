@@ -14,6 +14,8 @@ use crate::{Engine, cpu_ms};
 
 const RECEIVERS: usize = 10;
 const SENDERS_MAX: usize = 1_000;
+/// With it an envelope is of 4 KB.
+const INTENT_BYTES: usize = 3_200;
 
 /// Everything that senders and receivers share.
 struct Cycles {
@@ -85,12 +87,12 @@ pub async fn measured(
 /// Makes so many, on a store of their own.
 pub async fn envelopes(count: usize) -> Envelopes {
     let (engine, caller) = (Engine::on_sqlite(), caller());
+    let intent: String = "Keep the gateway's limits. ".chars().cycle().take(INTENT_BYTES).collect();
     let mut made = Vec::with_capacity(count);
     for number in 0..count {
         let target = format!("agent-{}", number % RECEIVERS).parse().unwrap();
-        let summary =
-            format!("Work on part {number}. {}", "Keep the gateway's limits. ".repeat(100));
-        let request = HandoffRequest { include_recent: 0, ..HandoffRequest::new(target, summary) };
+        let new = HandoffRequest::new(target, format!("Work on part {number}."));
+        let request = HandoffRequest { intent: Some(intent.clone()), include_recent: 0, ..new };
         made.push(engine.handoffs.prepare(&caller, request).await.unwrap());
     }
     Arc::new(made)

@@ -16,6 +16,8 @@ fn main() {
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.unwrap().block_on(async {
         let envelopes = cycles::envelopes(ENVELOPES).await;
+        let bytes: usize = envelopes.iter().map(|made| made.envelope.canonical_bytes().len()).sum();
+        println!("{ENVELOPES} envelopes of {} bytes", bytes / ENVELOPES);
         println!("outstanding   cycles a second   µs of processor a cycle   commands a commit");
         for outstanding in outstanding() {
             let (engine, time_max) = (Engine::on_sqlite(), Duration::from_secs(SECONDS_MAX));
