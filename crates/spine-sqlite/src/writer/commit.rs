@@ -13,11 +13,11 @@ use super::Job;
 use super::counters::Counters;
 use super::mover::{self, Mover, refuse_writes_after};
 use super::step::{self, BrokenOff, Undo};
+use super::teller::{Teller, Told};
 use crate::connection::keep_log_at_close;
 use crate::error::write_error;
 use crate::measure::Measured;
 use crate::options::Options;
-use crate::recent::Recent;
 
 /// How long a purge waits for readers, so that it can empty the log.
 const EMPTY_LOG_WAIT: Duration = Duration::from_millis(100);
@@ -38,7 +38,7 @@ pub(super) struct Committer {
     log_pages: Arc<AtomicI32>,
     checkpoint_pages: i32,
     checkpointed_at_pages: i32,
-    recent: Arc<Recent>,
+    teller: Teller,
     /// A purge was committed, but its text may still stand in the log: when to empty it.
     empty_log_at: Option<Instant>,
 }
@@ -47,10 +47,10 @@ impl Committer {
     pub(super) fn new(
         mut connection: Connection,
         mover: Mover,
+        teller: Teller,
         options: &Options,
         accepting: Arc<AtomicBool>,
         measured: Arc<Measured>,
-        recent: Arc<Recent>,
     ) -> rusqlite::Result<Self> {
         let log_pages = Arc::new(AtomicI32::new(0));
         let seen = Arc::clone(&log_pages);
@@ -67,7 +67,7 @@ impl Committer {
             log_pages,
             checkpoint_pages: i32::try_from(options.checkpoint_pages).unwrap_or(i32::MAX),
             checkpointed_at_pages: 0,
-            recent,
+            teller,
             empty_log_at: None,
         })
     }
@@ -80,23 +80,8 @@ impl Committer {
         if result.is_ok() {
             self.empty_log_after_purge(&jobs);
         }
-        self.answer(jobs, result);
+        self.teller.tell(Told { jobs, result });
         self.checkpoint_when_due();
-    }
-
-    fn answer(&self, jobs: Vec<Job>, result: Result<Vec<Vec<Outcome>>, StoreError>) {
-        let (commands, answerers): (Vec<_>, Vec<_>) =
-            jobs.into_iter().map(|job| (job.commands, job.answerer)).unzip();
-        match result {
-            Ok(outcomes) => {
-                self.recent.note(commands.into_iter().zip(outcomes.iter().map(Vec::as_slice)));
-                answerers.into_iter().zip(outcomes).for_each(|(one, own)| one.send(Ok(own)));
-            }
-            Err(error) => {
-                self.recent.forget();
-                answerers.into_iter().for_each(|one| one.send(Err(error.clone())));
-            }
-        }
     }
 
     fn refuse_after_failure(&self) -> Result<(), StoreError> {

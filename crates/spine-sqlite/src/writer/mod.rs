@@ -8,6 +8,7 @@ mod memories;
 mod mover;
 mod records;
 mod step;
+mod teller;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,7 @@ use crate::reply::{self, Answerer};
 use commit::Committer;
 pub(crate) use mover::Log;
 use mover::Mover;
+use teller::Teller;
 
 /// The commands of one call, and whom to answer.
 struct Job {
@@ -53,7 +55,8 @@ impl Writer {
         let measured = Arc::new(Measured::new());
         let mover = Mover::start(log, Arc::clone(&accepting))?;
         let (accepts, measures) = (Arc::clone(&accepting), Arc::clone(&measured));
-        let committer = Committer::new(connection, mover, options, accepts, measures, recent);
+        let teller = Teller::start(recent)?;
+        let committer = Committer::new(connection, mover, teller, options, accepts, measures);
         let committer = committer.map_err(read_error)?;
         let (served, commands_max) = (Arc::clone(&queue), options.commit_commands_max);
         let builder = thread::Builder::new().name("store-writer".to_owned());
