@@ -230,7 +230,7 @@ mod tests {
             id,
             root: id,
             digest: Digest::of(&[b""]),
-            bytes: Vec::new(),
+            bytes: [].into(),
             notes: Vec::new(),
             pruned: false,
             change: Change::ZERO,

@@ -36,6 +36,11 @@ impl Envelope {
         &self.canonical
     }
 
+    /// The same bytes, shared.
+    pub fn shared_bytes(&self) -> Arc<[u8]> {
+        Arc::clone(&self.canonical)
+    }
+
     /// How children name this envelope.
     pub fn parent_ref(&self) -> ParentRef {
         ParentRef { id: self.id, digest: self.digest, unknown: Unknown::new() }

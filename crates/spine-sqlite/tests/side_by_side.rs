@@ -191,7 +191,7 @@ impl Pair {
     fn new_envelope(&mut self) -> Put {
         let (id, pruned, change) = (self.envelope(), false, Change::ZERO);
         let root = if self.rng.bool() { id } else { self.envelope() };
-        let (bytes, notes) = (b"{}".to_vec(), b"notes".to_vec());
+        let (bytes, notes) = (Arc::from(b"{}".as_slice()), b"notes".to_vec());
         let digest = Digest::of(&[&bytes]);
         Put::NewEnvelope(Box::new(StoredEnvelope {
             id,

@@ -1,5 +1,7 @@
 //! An envelope as it is stored: its canonical bytes, never a database's own JSON.
 
+use std::sync::Arc;
+
 use spine_protocol::{Digest, EnvelopeId};
 
 use crate::Change;
@@ -13,8 +15,8 @@ pub struct StoredEnvelope {
     pub root: EnvelopeId,
     /// What its bytes must add up to.
     pub digest: Digest,
-    /// The canonical bytes.
-    pub bytes: Vec<u8>,
+    /// The canonical bytes, shared by all who hold it.
+    pub bytes: Arc<[u8]>,
     /// What the engine noted beside it, such as why each memory is in it; no part of the envelope, no texts.
     pub notes: Vec<u8>,
     /// Whether only a skeleton is left of it.

@@ -139,7 +139,7 @@ impl Assembled {
             id: envelope.id,
             root: envelope.root,
             digest: envelope.digest,
-            bytes: envelope.canonical_bytes().to_vec(),
+            bytes: envelope.shared_bytes(),
             notes,
             pruned: false,
             change: Change::ZERO,

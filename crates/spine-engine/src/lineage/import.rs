@@ -89,7 +89,7 @@ fn row(envelope: &Envelope) -> StoredEnvelope {
         id: envelope.id,
         root: envelope.root,
         digest: envelope.digest,
-        bytes: envelope.canonical_bytes().to_vec(),
+        bytes: envelope.shared_bytes(),
         notes: Vec::new(),
         pruned: false,
         change: Change::ZERO,

@@ -45,7 +45,7 @@ impl Lineages {
 
 fn record(row: StoredEnvelope) -> Result<(EnvelopeId, Record)> {
     if !row.pruned {
-        return Ok((row.id, Record::Whole(row.bytes)));
+        return Ok((row.id, Record::Whole(row.bytes.to_vec())));
     }
     let skeleton = spine_protocol::json::read_value(&row.bytes)
         .and_then(|value| spine_protocol::from_value(&value))

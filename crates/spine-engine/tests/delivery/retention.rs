@@ -135,7 +135,7 @@ fn hold(house: &House, subject: Option<&Subject>, text: &str) -> (MemoryId, Enve
 
 fn bytes(house: &House, id: EnvelopeId) -> String {
     let stored = block_on(house.store.envelope(&house.caller.workspace, id)).unwrap().unwrap();
-    String::from_utf8(stored.bytes).unwrap()
+    String::from_utf8(stored.bytes.to_vec()).unwrap()
 }
 
 fn erase(house: &House, what: Forgotten, dry_run: bool) -> [u32; 4] {

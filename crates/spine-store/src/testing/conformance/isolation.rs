@@ -11,7 +11,7 @@ fn other() -> WorkspaceName {
 
 fn fill_default(store: &dyn Store) -> EnvelopeId {
     let id = EnvelopeId::from_parts(1, 1);
-    let (digest, bytes, notes) = (Digest::of(&[b"{}"]), b"{}".to_vec(), Vec::new());
+    let (digest, bytes, notes) = (Digest::of(&[b"{}"]), b"{}".as_slice().into(), Vec::new());
     let (root, pruned, change) = (id, false, Change::ZERO);
     let envelope = StoredEnvelope { id, root, digest, bytes, notes, pruned, change };
     let puts =

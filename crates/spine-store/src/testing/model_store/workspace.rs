@@ -264,7 +264,7 @@ impl Workspace {
         self.expect(&RowKey::Envelope(id), Expected::Present)?;
         let Some(envelope) = self.envelopes.get(&id).cloned() else { return Ok(()) };
         let (change, pruned) = (self.newest, envelope.pruned || prunes);
-        let (bytes, notes) = (bytes.to_vec(), Vec::new());
+        let (bytes, notes) = (bytes.into(), Vec::new());
         self.set_envelope(StoredEnvelope { bytes, notes, pruned, change, ..envelope }, step);
         Ok(())
     }
