@@ -84,7 +84,7 @@ fn every_bad_input_is_named() {
         "/v1/envelopes",
         &[],
         "{\"target_agent\": \"a\", \"task_summary\": \"b\"}",
-        "422 /errors/sender-unknown -",
+        "422 /errors/sender-unknown memory-spine-agent",
     );
     check(
         "GET",

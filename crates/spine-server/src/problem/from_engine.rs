@@ -9,6 +9,7 @@ use spine_protocol::{ReadError, RuleError, SealError};
 use spine_store::{ErrorKind, StoreError};
 
 use super::{Problem, ProblemKind};
+use crate::access::AGENT_HEADER;
 use crate::limits::{FULL_RETRY_AFTER_S, UNAVAILABLE_RETRY_AFTER_S};
 
 impl From<StoreError> for Problem {
@@ -85,6 +86,10 @@ impl From<AssemblyError> for Problem {
             AssemblyError::Rule(error) => (*error).into(),
             AssemblyError::Invalid(error) => error.into(),
             AssemblyError::Seal(error) => error.into(),
+            AssemblyError::SenderUnknown => {
+                let how = "send the header Memory-Spine-Agent, or use a key that names an agent";
+                Self::new(kind, format!("{detail} ({how})")).with("parameter", AGENT_HEADER)
+            }
             AssemblyError::Budget { needed, max_tokens, parts } => Self::new(kind, detail)
                 .with("needed_tokens", needed)
                 .with("max_tokens", max_tokens)
