@@ -33,6 +33,10 @@ const WRITTEN: usize = 40_000;
 /// As the server does it.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
+/// The allocator of the real program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     write_and_index();
     let told: Vec<usize> = std::env::args().skip(1).map(|size| size.parse().unwrap()).collect();
