@@ -80,7 +80,12 @@ impl Committer {
         if result.is_ok() {
             self.empty_log_after_purge(&jobs);
         }
-        self.teller.tell(Told { jobs, result });
+        if !self.teller.tell(Told { jobs, result }) {
+            error!(
+                "nobody is answered any more: writes are refused until the store is opened again"
+            );
+            self.accepting.store(false, Ordering::SeqCst);
+        }
         self.checkpoint_when_due();
     }
 

@@ -35,11 +35,10 @@ impl Teller {
         Ok(Self { groups: Some(groups), thread: Some(thread) })
     }
 
-    /// In the order of the calls. Where the thread has ended, those who wait learn that no answer will come.
-    pub(super) fn tell(&self, told: Told) {
-        if let Some(groups) = &self.groups {
-            let _ = groups.send(told);
-        }
+    /// In the order of the calls; whether the thread is there to tell them. Else those who wait learn that no answer will
+    /// come.
+    pub(super) fn tell(&self, told: Told) -> bool {
+        self.groups.as_ref().is_some_and(|groups| groups.send(told).is_ok())
     }
 }
 
