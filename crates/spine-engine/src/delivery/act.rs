@@ -165,16 +165,13 @@ impl Deliveries {
         let mut planned = Vec::new();
         for (index, act) in chosen {
             let decided = match known.get(&act.id) {
-                Some(Ok(before)) => self.decide(before, act, &standings),
+                Some(Ok(before)) => self.decide(before, act, &standings).map(|step| (before, step)),
                 Some(Err(damaged)) => Err(damaged.clone().into()),
                 None => Err(DeliveryError::Unknown { id: act.id }),
             };
             match decided {
-                Ok(Some(step)) => planned.push((index, act, step)),
-                Ok(None) => {
-                    let same = known.get(&act.id).cloned();
-                    set(outcomes, index, same.map(|same| same.map_err(DeliveryError::from)));
-                }
+                Ok((_, Some(step))) => planned.push((index, act, step)),
+                Ok((same, None)) => set(outcomes, index, Some(Ok(same.clone()))),
                 Err(error) => set(outcomes, index, Some(Err(error))),
             }
         }
