@@ -1,5 +1,6 @@
 //! Rows that were just written, as they stand on disk. Each commit makes readers read their pages anew, and most of what
-//! is read about a handoff was written a moment ago. One process writes, so what it remembers is never out of date.
+//! is read about a handoff was written a moment ago. One process writes, so what it remembers is never older than what was
+//! answered; the file may be ahead of it by groups that nobody was told of yet.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
