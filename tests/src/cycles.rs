@@ -1,26 +1,55 @@
 //! Whole cycles as fast as they go: send a 4 KB envelope, receive with accept, done, each step on disk before its answer.
 #![allow(clippy::unwrap_used, reason = "a benchmark")]
 
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use spine_engine::Caller;
 use spine_engine::assembly::{Assembled, HandoffRequest};
-use spine_engine::delivery::{Ack, Deliveries, ReceiveRequest, SendOptions};
+use spine_engine::delivery::{Ack, Deliveries, ReceiveRequest, Received, SendOptions};
+use spine_protocol::AgentName;
+use spine_store::Store;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{Engine, cpu_ms};
 
-const RECEIVERS: usize = 10;
+/// How many receive, each the handoffs of one agent.
+pub const RECEIVERS: usize = 10;
+/// How many they take at once.
+pub const RECEIVED_MAX: usize = 100;
 const SENDERS_MAX: usize = 1_000;
 /// With it an envelope is of 4 KB.
 const INTENT_BYTES: usize = 3_200;
 
+/// Handoffs of some 4 KB each, all different.
+pub type Envelopes = Arc<Vec<Assembled>>;
+
+/// What does the work. Each step is on disk before its answer.
+pub trait Worker: Send + Sync + 'static {
+    /// What a receiver was given.
+    type Received: Send;
+
+    /// Sends to one of the receivers.
+    fn send(&self, made: &Assembled, receiver: usize) -> impl Future<Output = ()> + Send;
+
+    /// What there is for a receiver, as soon as there is something.
+    fn receive(&self, receiver: usize) -> impl Future<Output = Vec<Self::Received>> + Send;
+
+    /// Ends what was received.
+    fn complete(&self, received: Vec<Self::Received>) -> impl Future<Output = ()> + Send;
+
+    /// Receivers get nothing instead of waiting.
+    fn stop_waiting(&self);
+
+    /// How many share one sync.
+    fn commands_a_commit(&self) -> f64;
+}
+
 /// Everything that senders and receivers share.
-struct Cycles {
-    deliveries: Deliveries,
-    caller: Caller,
+struct Cycles<W> {
+    worker: W,
     envelopes: Envelopes,
     next: AtomicUsize,
     done: AtomicUsize,
@@ -28,14 +57,6 @@ struct Cycles {
     over: AtomicBool,
     places: Semaphore,
 }
-
-/// Who sends and receives.
-pub fn caller() -> Caller {
-    Caller { agent: "bench".parse().ok(), ..Caller::of("default".parse().unwrap()) }
-}
-
-/// Handoffs of some 4 KB each, all different.
-pub type Envelopes = Arc<Vec<Assembled>>;
 
 /// What a run showed.
 pub struct Speed {
@@ -50,15 +71,14 @@ pub struct Speed {
 /// How fast cycles go with so many under way at once, until the time is up or every envelope is done. Envelopes are made
 /// before the clock starts: assembly has its own benchmark.
 pub async fn measured(
-    engine: &Engine,
+    worker: impl Worker,
     outstanding: usize,
     envelopes: Envelopes,
     time_max: Duration,
 ) -> Speed {
     let cycles = Arc::new(Cycles {
+        worker,
         envelopes,
-        deliveries: engine.deliveries.clone(),
-        caller: caller(),
         next: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
         all_done: Notify::new(),
@@ -72,16 +92,20 @@ pub async fn measured(
     tasks.extend((0..RECEIVERS).map(|n| tokio::spawn(receive(cycles.clone(), n))));
     let _ = tokio::time::timeout_at(end.into(), cycles.all_done.notified()).await;
     cycles.over.store(true, Ordering::Relaxed);
-    cycles.deliveries.stop_waiting();
+    cycles.worker.stop_waiting();
     let (done, seconds) =
         (cycles.done.load(Ordering::Relaxed) as f64, started.elapsed().as_secs_f64());
     let cpu_us_a_cycle = (cpu_ms() - cpu_before_ms) * 1_000.0 / done;
     for task in tasks {
         task.await.unwrap();
     }
-    let commands_a_commit = engine.store.stats().and_then(|stats| stats.batch_commands.mean());
-    let commands_a_commit = commands_a_commit.unwrap_or(f64::NAN);
+    let commands_a_commit = cycles.worker.commands_a_commit();
     Speed { rate: done / seconds, cpu_us_a_cycle, commands_a_commit }
+}
+
+/// Who sends and receives.
+pub fn caller() -> Caller {
+    Caller { agent: "bench".parse().ok(), ..Caller::of("default".parse().unwrap()) }
 }
 
 /// Makes so many, on a store of their own.
@@ -90,15 +114,18 @@ pub async fn envelopes(count: usize) -> Envelopes {
     let intent: String = "Keep the gateway's limits. ".chars().cycle().take(INTENT_BYTES).collect();
     let mut made = Vec::with_capacity(count);
     for number in 0..count {
-        let target = format!("agent-{}", number % RECEIVERS).parse().unwrap();
-        let new = HandoffRequest::new(target, format!("Work on part {number}."));
+        let new = HandoffRequest::new(agent(number), format!("Work on part {number}."));
         let request = HandoffRequest { intent: Some(intent.clone()), include_recent: 0, ..new };
         made.push(engine.handoffs.prepare(&caller, request).await.unwrap());
     }
     Arc::new(made)
 }
 
-async fn send(cycles: Arc<Cycles>, end: Instant) {
+fn agent(number: usize) -> AgentName {
+    format!("agent-{}", number % RECEIVERS).parse().unwrap()
+}
+
+async fn send(cycles: Arc<Cycles<impl Worker>>, end: Instant) {
     while Instant::now() < end {
         let Ok(place) = tokio::time::timeout_at(end.into(), cycles.places.acquire()).await else {
             return;
@@ -106,29 +133,71 @@ async fn send(cycles: Arc<Cycles>, end: Instant) {
         place.unwrap().forget();
         let number = cycles.next.fetch_add(1, Ordering::Relaxed);
         let Some(made) = cycles.envelopes.get(number) else { return };
-        let options = SendOptions::default();
-        cycles.deliveries.send_assembled(&cycles.caller, made, options).await.unwrap();
+        cycles.worker.send(made, number % RECEIVERS).await;
     }
 }
 
-async fn receive(cycles: Arc<Cycles>, number: usize) {
-    let agent = format!("agent-{number}").parse().unwrap();
-    let request = ReceiveRequest {
-        max: 100,
-        wait: Duration::from_millis(100),
-        accept: true,
-        ..ReceiveRequest::new(agent)
-    };
+async fn receive(cycles: Arc<Cycles<impl Worker>>, receiver: usize) {
     while !cycles.over.load(Ordering::Relaxed) {
-        let received = cycles.deliveries.receive(&cycles.caller, request.clone()).await.unwrap();
+        let received = cycles.worker.receive(receiver).await;
         let count = received.len();
-        let acks = received.into_iter().map(|one| (one.delivery.row.id, one.fence, Ack::default()));
-        let done = cycles.deliveries.complete_many(&cycles.caller, acks.collect()).await.unwrap();
-        assert!(done.iter().all(Result::is_ok));
+        cycles.worker.complete(received).await;
         let all = cycles.done.fetch_add(count, Ordering::Relaxed) + count;
         if all == cycles.envelopes.len() {
             cycles.all_done.notify_one();
         }
         cycles.places.add_permits(count);
+    }
+}
+
+/// The real one.
+pub struct EngineWorker {
+    deliveries: Deliveries,
+    store: Arc<dyn Store>,
+    caller: Caller,
+    requests: Vec<ReceiveRequest>,
+}
+
+impl EngineWorker {
+    /// On this engine.
+    pub fn new(engine: &Engine) -> Self {
+        let request = |number| ReceiveRequest {
+            max: RECEIVED_MAX,
+            wait: Duration::from_millis(100),
+            accept: true,
+            ..ReceiveRequest::new(agent(number))
+        };
+        let (deliveries, store) = (engine.deliveries.clone(), engine.store.clone());
+        let requests = (0..RECEIVERS).map(request).collect();
+        Self { deliveries, store, caller: caller(), requests }
+    }
+}
+
+impl Worker for EngineWorker {
+    type Received = Received;
+
+    async fn send(&self, made: &Assembled, _: usize) {
+        let options = SendOptions::default();
+        self.deliveries.send_assembled(&self.caller, made, options).await.unwrap();
+    }
+
+    async fn receive(&self, receiver: usize) -> Vec<Received> {
+        let request = self.requests.get(receiver).unwrap().clone();
+        self.deliveries.receive(&self.caller, request).await.unwrap()
+    }
+
+    async fn complete(&self, received: Vec<Received>) {
+        let acks = received.into_iter().map(|one| (one.delivery.row.id, one.fence, Ack::default()));
+        let done = self.deliveries.complete_many(&self.caller, acks.collect()).await.unwrap();
+        assert!(done.iter().all(Result::is_ok));
+    }
+
+    fn stop_waiting(&self) {
+        self.deliveries.stop_waiting();
+    }
+
+    fn commands_a_commit(&self) -> f64 {
+        let mean = self.store.stats().and_then(|stats| stats.batch_commands.mean());
+        mean.unwrap_or(f64::NAN)
     }
 }

@@ -10,6 +10,7 @@ use spine_store::{ErrorKind, StoreError};
 
 use crate::error::{file_error, read_error};
 use crate::file_lock::with_suffix;
+use crate::gathered_log::open_gathering;
 use crate::options::{Durability, Options};
 
 /// "MSPN": tells our files from other SQLite files.
@@ -30,7 +31,12 @@ pub(crate) fn open_file(path: &Path) -> Result<File, StoreError> {
 /// The one connection that writes.
 pub(crate) fn open_writer(path: &Path, options: &Options) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = open(path, flags, options, options.writer_cache_kib).map_err(read_error)?;
+    let connection = match options.durability {
+        Durability::Full => open_gathering(path, flags),
+        Durability::Normal => Connection::open_with_flags(path, flags),
+    };
+    let connection = connection.map_err(read_error)?;
+    set_up(&connection, options, options.writer_cache_kib).map_err(read_error)?;
     check_application(&connection)?;
     write_to_a_log(&connection)?;
     set_up_writer(&connection, options).map_err(read_error)?;
@@ -41,7 +47,8 @@ pub(crate) fn open_writer(path: &Path, options: &Options) -> Result<Connection, 
 /// write-ahead log keep their place in shared memory.
 pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = open(path, flags, options, options.cache_kib).map_err(read_error)?;
+    let connection = Connection::open_with_flags(path, flags).map_err(read_error)?;
+    set_up(&connection, options, options.cache_kib).map_err(read_error)?;
     connection.pragma_update(None, "query_only", true).map_err(read_error)?;
     keep_log_at_close(&connection).map_err(read_error)?;
     Ok(connection)
@@ -52,19 +59,12 @@ pub(crate) fn keep_log_at_close(connection: &Connection) -> rusqlite::Result<()>
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop)
 }
 
-fn open(
-    path: &Path,
-    flags: OpenFlags,
-    options: &Options,
-    cache_kib: u32,
-) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, flags)?;
+fn set_up(connection: &Connection, options: &Options, cache_kib: u32) -> rusqlite::Result<()> {
     let busy = std::time::Duration::from_millis(options.busy_ms_max.into());
     connection.busy_timeout(busy)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-    keep_plans(&connection)?;
-    connection.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
-    Ok(connection)
+    keep_plans(connection)?;
+    connection.pragma_update(None, "cache_size", -i64::from(cache_kib))
 }
 
 /// One plan for all parameters: else a statement is planned anew for nearly every value that it is given.

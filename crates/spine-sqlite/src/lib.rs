@@ -8,6 +8,7 @@ mod connection;
 mod error;
 mod event_tails;
 mod file_lock;
+mod gathered_log;
 mod identity;
 mod measure;
 mod migrations;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use spine_engine::Entropy;
 use spine_engine::health::{Health, Thresholds};
 use spine_tests::Engine;
-use spine_tests::cycles::{self, Envelopes, Speed};
+use spine_tests::cycles::{self, EngineWorker, Envelopes, Speed};
 // The allocator of the real program.
 use memory_spine as _;
 
@@ -75,7 +75,8 @@ async fn speed(outstanding: usize, envelopes: Envelopes, looked_after: bool) -> 
     let looking = looked_after.then(|| tokio::spawn(look(health(&engine), in_looks_us.clone())));
     let time_max = Duration::from_secs(SECONDS_MAX);
     let count = envelopes.len() as f64;
-    let speed = cycles::measured(&engine, outstanding, envelopes, time_max).await;
+    let speed =
+        cycles::measured(EngineWorker::new(&engine), outstanding, envelopes, time_max).await;
     if let Some(looking) = looking {
         looking.abort();
     }

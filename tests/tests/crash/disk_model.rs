@@ -1,6 +1,6 @@
 //! A disk that keeps for certain only what was synced.
 //!
-//! Since the last sync of a file, each write may have reached the disk or not, in any order, or in part, in
+//! Since the last sync of a file, each page of a write may have reached the disk or not, in any order, or in part, in
 //! sectors of 512 bytes. Bytes next to a write are safe, as SQLite assumes of every disk (its "powersafe
 //! overwrite"). New and removed names count as durable once the folder was synced; before, they reach the
 //! disk in the order in which they were made, as in the journal of a file system.
@@ -15,6 +15,8 @@ use fastrand::Rng;
 
 use crate::strace_log::Operation;
 
+/// The system writes a file back by pages, whatever the write was that filled them.
+const PAGE_BYTES: usize = 4096;
 const SECTOR_BYTES: usize = 512;
 
 /// How kind a power cut is to what was not synced.
@@ -99,7 +101,9 @@ impl Disk {
         match operation {
             Operation::Opened { file } => self.open(file),
             Operation::Written { file, offset, bytes } => {
-                self.change(file, Change::Write { offset: *offset, bytes: bytes.clone() });
+                for (offset, page) in parts(*offset, bytes, PAGE_BYTES) {
+                    self.change(file, Change::Write { offset, bytes: page.to_owned() });
+                }
             }
             Operation::Truncated { file, len } => self.change(file, Change::Truncate { len: *len }),
             Operation::SyncBegan { file, thread } if file.is_empty() => {
@@ -212,7 +216,7 @@ impl Change {
     fn apply_torn(&self, content: &mut Vec<u8>, rng: &mut Rng) {
         match self {
             Self::Write { offset, bytes } => {
-                for (offset, sector) in sectors(*offset, bytes).filter(|_| rng.bool()) {
+                for (offset, sector) in parts(*offset, bytes, SECTOR_BYTES).filter(|_| rng.bool()) {
                     overwrite(content, offset, sector);
                 }
             }
@@ -228,12 +232,12 @@ fn overwrite(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     content[offset..end].copy_from_slice(bytes);
 }
 
-/// The parts of a write by the sectors of the file that they fall into.
-fn sectors(offset: usize, bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let first = (SECTOR_BYTES - offset % SECTOR_BYTES).min(bytes.len());
+/// The parts of a write by the sectors or pages of the file that they fall into.
+fn parts(offset: usize, bytes: &[u8], size: usize) -> impl Iterator<Item = (usize, &[u8])> {
+    let first = (size - offset % size).min(bytes.len());
     let (head, rest) = bytes.split_at(first);
-    let rest = rest.chunks(SECTOR_BYTES).enumerate();
-    let rest = rest.map(move |(n, sector)| (offset + first + n * SECTOR_BYTES, sector));
+    let rest = rest.chunks(size).enumerate();
+    let rest = rest.map(move |(n, part)| (offset + first + n * size, part));
     std::iter::once((offset, head)).chain(rest)
 }
 
@@ -302,9 +306,19 @@ mod tests {
     }
 
     #[test]
+    fn pages_of_one_write_have_each_their_own_luck() {
+        let write =
+            Operation::Written { file: file(), offset: 0, bytes: vec![1; 100 * PAGE_BYTES] };
+        let left = left(&disk(&[write]), Mercy { keep: 0.5, tear: 0.0 });
+        let kept = left.chunks(PAGE_BYTES).filter(|page| page[0] == 1).count();
+        assert!((20..80).contains(&kept), "{kept} of 100");
+    }
+
+    #[test]
     fn writes_are_torn_between_sectors() {
         let bytes = vec![7; 1000];
-        let lengths: Vec<_> = sectors(500, &bytes).map(|(at, part)| (at, part.len())).collect();
+        let parts = parts(500, &bytes, SECTOR_BYTES);
+        let lengths: Vec<_> = parts.map(|(at, part)| (at, part.len())).collect();
         assert_eq!(lengths, [(500, 12), (512, 512), (1024, 476)]);
     }
 }
