@@ -89,6 +89,8 @@ fn set_up_writer(connection: &Connection, options: &Options) -> rusqlite::Result
         Durability::Normal => "NORMAL",
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
+    // Only a commit writes to the log: see `gathered_log`.
+    connection.pragma_update(None, "cache_spill", false)?;
     // What a purge removes is overwritten.
     connection.pragma_update(None, "secure_delete", true)?;
     // The writer checkpoints by itself, after it has answered.

@@ -31,8 +31,9 @@ pub struct Options {
     pub checkpoint_pages: u32,
     /// Memory for pages, for each connection that reads.
     pub cache_kib: u32,
-    /// The same for the one that writes. After most commits SQLite looks through all of it (a page that was moved has had
-    /// the number of a page far behind the end), so that more than the pages at hand makes every commit slower.
+    /// The same for the one that writes; what a group changes beyond it is held until its commit. After most commits SQLite
+    /// looks through all of it (a page that was moved has had the number of a page far behind the end), so that more than the
+    /// pages at hand makes every commit slower.
     pub writer_cache_kib: u32,
     /// The file's largest size in pages, as a quota; `None` is as large as the disk.
     pub file_pages_max: Option<u32>,

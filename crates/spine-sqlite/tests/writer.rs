@@ -7,7 +7,7 @@ use std::fs;
 
 use common::{command, default, id, kind_of_open, new, open, text, write};
 use rusqlite::Connection;
-use spine_sqlite::{Options, SqliteStore};
+use spine_sqlite::{CheckDepth, Options, SqliteStore};
 use spine_store::testing::block_on;
 use spine_store::{Change, ErrorKind, LogReads, MemoryBody, MemoryDraft, Put, Store};
 
@@ -53,6 +53,28 @@ fn caller_that_stops_waiting_takes_nothing_back() {
     drop(store.apply(vec![command(vec![new("kept")])]));
     drop(store);
     assert_eq!(text(&open(&folder.path().join("spine.db")), 1).as_deref(), Some("kept"));
+}
+
+/// SQLite would write what its cache has no room for before the commit. The store's writes to the log wait for their commit's
+/// sync; of a command that is taken back they would wait on, and be written over whatever somebody else has put there.
+#[test]
+fn command_larger_than_the_cache_is_not_in_the_log_before_its_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spine.db");
+    let options = Options { writer_cache_kib: 64, ..Options::default() };
+    let store = SqliteStore::open(&path, options).unwrap();
+    let log_bytes = || fs::metadata(folder.path().join("spine.db-wal")).unwrap().len();
+    let (before, long) = (log_bytes(), "x".repeat(10_000));
+    let mut puts: Vec<_> = (0..50).map(|_| new(&long)).collect();
+    let last = puts.len() as u64;
+    puts.push(Put::DeleteMemory(id(1_000)));
+    let refused = write(&store, puts.clone()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::GuardFailed, "{}", refused.detail());
+    assert!(log_bytes() - before < 100_000, "the log grew by {}", log_bytes() - before);
+    puts.pop();
+    assert_eq!(write(&store, puts), Ok(1));
+    assert_eq!(text(&store, last), Some(long));
+    store.check(CheckDepth::Full).unwrap();
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The log's frames, written with few large writes instead of two small ones for each frame.
 //!
 //! SQLite writes the frames of a commit one after another, syncs the log, and only then tells anyone of them. So they may
-//! wait in memory until that sync: whoever reads the log reads what was synced, and the writer's own reads write them
-//! first. Without a sync at each commit that would not hold.
+//! wait in memory until that sync: whoever reads the log reads what was synced. That holds for a connection that syncs at
+//! each commit and writes nothing before it (`synchronous=FULL`, `cache_spill=OFF`), and for no other: what it had written
+//! of a transaction that is taken back would wait on, and end on top of somebody else's frames.
 #![allow(unsafe_code, reason = "SQLite's files are tables of C functions")]
 
 mod file;
@@ -17,7 +18,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 const NAME: &CStr = c"gathered-log";
 
-/// A connection that gathers what it writes to the log. It must sync at each commit.
+/// A connection that gathers what it writes to the log, and is to be set up as said above.
 pub(crate) fn open_gathering(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     static REGISTERED: OnceLock<c_int> = OnceLock::new();
     match *REGISTERED.get_or_init(register) {
