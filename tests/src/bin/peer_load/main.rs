@@ -16,18 +16,15 @@ const QUEUES: usize = 16;
 
 /// One of many who hand work over and take it, again and again.
 trait Worker: Sized + Send + 'static {
-    /// Connects, and makes what is needed before the time counts.
-    fn prepare(port: u16, number: usize) -> impl Future<Output = Outcome<Self>> + Send;
+    /// Connects so many, and makes what they need before the time counts.
+    fn prepare(port: u16, count: usize) -> impl Future<Output = Outcome<Vec<Self>>> + Send;
 
     /// One whole handoff.
     fn cycle(&mut self) -> impl Future<Output = Outcome<()>> + Send;
 }
 
 async fn measure<W: Worker>(port: u16, concurrency: usize, seconds: f64) -> Outcome<()> {
-    let mut workers = Vec::new();
-    for number in 0..concurrency {
-        workers.push(W::prepare(port, number).await?);
-    }
+    let workers = W::prepare(port, concurrency).await?;
     let started = Instant::now();
     let until = started + Duration::from_secs_f64(seconds);
     let at_work: Vec<_> =

@@ -90,8 +90,8 @@ pub struct Worker {
     envelope: String,
 }
 
-impl crate::Worker for Worker {
-    async fn prepare(port: u16, number: usize) -> Outcome<Self> {
+impl Worker {
+    async fn connect(port: u16, number: usize) -> Outcome<Self> {
         let mut redis = Connection::open(port).await?;
         let stream = format!("bench-load-{}", number % QUEUES);
         if number < QUEUES {
@@ -99,6 +99,16 @@ impl crate::Worker for Worker {
         }
         let (name, envelope) = (format!("worker-{number}"), "e".repeat(ENVELOPE_BYTES));
         Ok(Self { redis, stream, name, envelope })
+    }
+}
+
+impl crate::Worker for Worker {
+    async fn prepare(port: u16, count: usize) -> Outcome<Vec<Self>> {
+        let mut workers = Vec::new();
+        for number in 0..count {
+            workers.push(Self::connect(port, number).await?);
+        }
+        Ok(workers)
     }
 
     async fn cycle(&mut self) -> Outcome<()> {

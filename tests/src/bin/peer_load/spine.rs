@@ -1,14 +1,23 @@
 //! A handoff on Memory Spine, over HTTP: an assembled envelope of 4 KB is sent, received with its acceptance, and done.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
+use tokio::sync::Mutex;
 
 use crate::{Outcome, QUEUES};
 
 /// The size of an envelope, nearly.
 const TEXT_BYTES: usize = 3_000;
+/// So many that those sent at one time are all different; then they begin anew.
+const ENVELOPES: usize = 20_000;
+/// How many assemble them at once.
+const ASSEMBLERS: usize = 16;
 const AGENT_PREFIX: &str = "bench-load-";
 
 struct Connection {
@@ -82,31 +91,44 @@ struct Named {
     id: String,
 }
 
-/// Has an envelope to send.
+/// Envelopes to send, one after the other whoever sends: as with real handoffs, those of one moment lie side by side.
+struct Envelopes {
+    ids: Vec<String>,
+    next: AtomicUsize,
+}
+
+impl Envelopes {
+    /// The next one, by its number, which says whose it is.
+    fn next(&self) -> Outcome<(usize, &str)> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed) % ENVELOPES;
+        Ok((number, self.ids.get(number).ok_or("an envelope is missing")?))
+    }
+}
+
 pub struct Worker {
     spine: Connection,
-    send: String,
-    receive_path: String,
+    envelopes: Arc<Envelopes>,
     receive: String,
 }
 
 impl crate::Worker for Worker {
-    async fn prepare(port: u16, number: usize) -> Outcome<Self> {
-        let mut spine = Connection::open(port).await?;
-        let agent = format!("{AGENT_PREFIX}{}", number % QUEUES);
-        let assembled = spine.post("envelopes", &handoff(&agent, number)).await?;
-        let Named { id } = serde_json::from_slice(&assembled)?;
-        Ok(Self {
-            spine,
-            send: json!({"envelope_id": id}).to_string(),
-            receive_path: format!("agents/{agent}/receive"),
-            receive: json!({"max": 1, "wait_s": 10, "accept": true}).to_string(),
-        })
+    async fn prepare(port: u16, count: usize) -> Outcome<Vec<Self>> {
+        let (ids, next) = (assembled(port).await?, AtomicUsize::new(0));
+        let envelopes = Arc::new(Envelopes { ids, next });
+        let receive = json!({"max": 1, "wait_s": 10, "accept": true}).to_string();
+        let mut workers = Vec::new();
+        for _ in 0..count {
+            let (envelopes, receive) = (Arc::clone(&envelopes), receive.clone());
+            workers.push(Self { spine: Connection::open(port).await?, envelopes, receive });
+        }
+        Ok(workers)
     }
 
     async fn cycle(&mut self) -> Outcome<()> {
-        self.spine.post("deliveries", &self.send).await?;
-        let got = self.spine.post(&self.receive_path, &self.receive).await?;
+        let (number, id) = self.envelopes.next()?;
+        self.spine.post("deliveries", &format!(r#"{{"envelope_id":"{id}"}}"#)).await?;
+        let receive_path = format!("agents/{}/receive", agent(number));
+        let got = self.spine.post(&receive_path, &self.receive).await?;
         let got = serde_json::from_slice::<Got>(&got)?.deliveries.pop();
         let GotOne { delivery, lease } =
             got.ok_or("nothing came though as many were sent as were taken")?;
@@ -114,6 +136,38 @@ impl crate::Worker for Worker {
         self.spine.post(&format!("deliveries/{}/ack", delivery.id), &done).await?;
         Ok(())
     }
+}
+
+/// Assembles all envelopes, some at once.
+async fn assembled(port: u16) -> Outcome<Vec<String>> {
+    let (next, ids) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(BTreeMap::new())));
+    let assembler = |_| tokio::spawn(assemble(port, Arc::clone(&next), Arc::clone(&ids)));
+    for assembler in (0..ASSEMBLERS).map(assembler).collect::<Vec<_>>() {
+        assembler.await??;
+    }
+    let ids = std::mem::take(&mut *ids.lock().await);
+    Ok(ids.into_values().collect())
+}
+
+async fn assemble(
+    port: u16,
+    next: Arc<AtomicUsize>,
+    ids: Arc<Mutex<BTreeMap<usize, String>>>,
+) -> Outcome<()> {
+    let mut spine = Connection::open(port).await?;
+    loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number >= ENVELOPES {
+            return Ok(());
+        }
+        let made = spine.post("envelopes", &handoff(&agent(number), number)).await?;
+        let Named { id } = serde_json::from_slice(&made)?;
+        ids.lock().await.insert(number, id);
+    }
+}
+
+fn agent(number: usize) -> String {
+    format!("{AGENT_PREFIX}{}", number % QUEUES)
 }
 
 fn handoff(agent: &str, number: usize) -> String {
