@@ -12,8 +12,19 @@ pub(super) struct Counter {
     pub(super) memory: i64,
 }
 
+/// One workspace's, before the group and now.
+struct Moved {
+    workspace: WorkspaceName,
+    before: Counter,
+    now: Counter,
+}
+
 #[derive(Default)]
-pub(super) struct Counters(HashMap<WorkspaceName, (Counter, Counter)>);
+pub(super) struct Counters {
+    /// Of the last command: most are of the same workspace as the one before.
+    last: Option<Moved>,
+    others: HashMap<WorkspaceName, Moved>,
+}
 
 impl Counters {
     /// The workspace's counter as it stands in this group.
@@ -22,20 +33,36 @@ impl Counters {
         connection: &Connection,
         workspace: &WorkspaceName,
     ) -> rusqlite::Result<&mut Counter> {
-        if !self.0.contains_key(workspace) {
-            let counter = load(connection, workspace)?;
-            self.0.insert(workspace.clone(), (counter, counter));
+        let moved = match self.last.take() {
+            Some(last) if last.workspace == *workspace => last,
+            last => {
+                self.others.extend(last.map(|last| (last.workspace.clone(), last)));
+                self.another(connection, workspace)?
+            }
+        };
+        Ok(&mut self.last.insert(moved).now)
+    }
+
+    fn another(
+        &mut self,
+        connection: &Connection,
+        workspace: &WorkspaceName,
+    ) -> rusqlite::Result<Moved> {
+        if let Some(known) = self.others.remove(workspace) {
+            return Ok(known);
         }
-        Ok(&mut self.0.entry(workspace.clone()).or_default().1)
+        let counter = load(connection, workspace)?;
+        Ok(Moved { workspace: workspace.clone(), before: counter, now: counter })
     }
 
     /// Writes those that moved.
     pub(super) fn save(&self, connection: &Connection) -> rusqlite::Result<()> {
         let sql = "INSERT OR REPLACE INTO workspaces (workspace, newest_change, newest_memory) \
                    VALUES (?, ?, ?)";
-        for (workspace, (_, counter)) in self.0.iter().filter(|(_, (before, now))| before != now) {
+        let all = self.others.values().chain(&self.last);
+        for Moved { workspace, now, .. } in all.filter(|moved| moved.before != moved.now) {
             let mut statement = connection.prepare_cached(sql)?;
-            statement.execute(params![workspace.as_str(), counter.change, counter.memory])?;
+            statement.execute(params![workspace.as_str(), now.change, now.memory])?;
         }
         Ok(())
     }
