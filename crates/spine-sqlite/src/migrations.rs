@@ -6,13 +6,14 @@ use spine_store::{ErrorKind, StoreError};
 use crate::error::read_error;
 
 /// In order; the file's `user_version` says how many it has had.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/0001_ground.sql"),
     include_str!("../migrations/0002_memories.sql"),
     include_str!("../migrations/0003_envelopes.sql"),
     include_str!("../migrations/0004_envelope_notes.sql"),
     include_str!("../migrations/0005_records.sql"),
     include_str!("../migrations/0006_deliveries.sql"),
+    include_str!("../migrations/0007_delivery_room.sql"),
 ];
 
 /// Brings the file to the present shape, each step in a transaction of its own.

@@ -8,26 +8,26 @@ use super::step::{Result, Step};
 use crate::row::{rank_of, state_number};
 
 const INSERT: &str = "INSERT INTO deliveries (workspace, id, change, updated_ms, agent, state, rank, \
-        visible_ms, due_ms, epoch, incarnation, story, result, envelope, root, order_key, sequence) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?3)";
+        visible_ms, due_ms, epoch, incarnation, story, result, envelope, root, order_key, sequence, room) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?3, zeroblob(192))";
 
 /// A transition. SQLite rewrites the entries of every column that is set, changed or not: what rarely changes is
 /// compared instead, and its indexes are left alone.
 pub(crate) const UPDATE: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, \
         state = ?6, rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, \
-        story = ?12, result = ?13 \
+        story = ?12, result = ?13, room = NULL \
     WHERE workspace = ?1 AND id = ?2 AND change = ?17 AND +envelope = ?14 AND +root = ?15 \
         AND +order_key IS ?16";
 
 const REPLACE: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, state = ?6, \
         rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, story = ?12, \
-        result = ?13, envelope = ?14, root = ?15, order_key = ?16 \
+        result = ?13, envelope = ?14, root = ?15, order_key = ?16, room = NULL \
     WHERE workspace = ?1 AND id = ?2 AND change = ?17";
 
 /// The same for one with an order key, which goes to the end of its lane when it was closed, or elsewhere.
 const ORDERED: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, state = ?6, \
         rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, story = ?12, \
-        result = ?13, envelope = ?14, root = ?15, order_key = ?16, \
+        result = ?13, envelope = ?14, root = ?15, order_key = ?16, room = NULL, \
         sequence = CASE WHEN ?6 < 3 AND (agent <> ?5 OR state >= 3) THEN ?3 ELSE sequence END \
     WHERE workspace = ?1 AND id = ?2 AND change = ?17";
 
