@@ -122,8 +122,18 @@ impl Deliveries {
 
     /// One event for one delivery.
     pub(super) async fn act(&self, workspace: &WorkspaceName, act: Act) -> Result<Delivery> {
-        let id = act.id;
-        let done = self.act_many(workspace, vec![act]).await?.pop();
+        self.act_on(workspace, None, act).await
+    }
+
+    /// The same for one that was just read.
+    pub(super) async fn act_on(
+        &self,
+        workspace: &WorkspaceName,
+        read: Option<Delivery>,
+        act: Act,
+    ) -> Result<Delivery> {
+        let (id, read) = (act.id, read.into_iter().collect());
+        let done = self.act_many_on(workspace, read, vec![act]).await?.pop();
         done.unwrap_or(Err(DeliveryError::Unknown { id }))
     }
 
@@ -133,13 +143,23 @@ impl Deliveries {
         workspace: &WorkspaceName,
         acts: Vec<Act>,
     ) -> Result<Vec<Result<Delivery>>> {
+        self.act_many_on(workspace, Vec::new(), acts).await
+    }
+
+    /// The same where some were just read: they are not read again, unless another writer was first.
+    pub(super) async fn act_many_on(
+        &self,
+        workspace: &WorkspaceName,
+        mut read: Vec<Delivery>,
+        acts: Vec<Act>,
+    ) -> Result<Vec<Result<Delivery>>> {
         let mut outcomes: Vec<Option<Result<Delivery>>> = vec![None; acts.len()];
         for _ in 0..RACE_ATTEMPTS_MAX {
             let open: Vec<usize> = indices(&outcomes);
             if open.is_empty() {
                 break;
             }
-            self.round(workspace, &acts, &open, &mut outcomes).await?;
+            self.round(workspace, std::mem::take(&mut read), &acts, &open, &mut outcomes).await?;
         }
         let contended = || Err(DeliveryError::Contended);
         Ok(outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(contended)).collect())
@@ -149,17 +169,21 @@ impl Deliveries {
     async fn round(
         &self,
         workspace: &WorkspaceName,
+        read: Vec<Delivery>,
         acts: &[Act],
         open: &[usize],
         outcomes: &mut [Option<Result<Delivery>>],
     ) -> Result<()> {
         let chosen: Vec<(usize, &Act)> =
             open.iter().filter_map(|index| Some((*index, acts.get(*index)?))).collect();
-        let ids = chosen.iter().map(|(_, act)| act.id).collect();
-        let rows = self.store.deliveries(workspace, ids).await?;
-        // One that cannot be read fails alone.
-        let known: BTreeMap<_, _> =
-            rows.into_iter().map(|row| (row.id, Delivery::of_row(row))).collect();
+        let mut known: BTreeMap<_, _> = read.into_iter().map(|one| (one.row.id, Ok(one))).collect();
+        let ids = chosen.iter().map(|(_, act)| act.id);
+        let ids: Vec<DeliveryId> = ids.filter(|id| !known.contains_key(id)).collect();
+        if !ids.is_empty() {
+            let rows = self.store.deliveries(workspace, ids).await?;
+            // One that cannot be read fails alone.
+            known.extend(rows.into_iter().map(|row| (row.id, Delivery::of_row(row))));
+        }
         let agents = known.values().flatten().map(|one| &one.row.agent);
         let standings = self.standings(workspace, agents).await?;
         let mut planned = Vec::new();
@@ -243,13 +267,27 @@ impl Deliveries {
         self.bells.ring(&Topic::Delivery(workspace.clone(), delivery.row.id));
         for effect in &step.effects {
             match effect {
-                Effect::Offer(agent) => self.offer(workspace, agent),
-                Effect::Ended if delivery.story.publication.is_some() => {
-                    self.bells.ring(&Topic::Due);
-                }
+                Effect::Offer(agent) => self.stir(workspace, agent),
+                Effect::Ended => self.ring_for_end(workspace, delivery),
                 _ => {}
             }
         }
+    }
+
+    /// Its publication may be complete, and the next of its lane can be taken.
+    fn ring_for_end(&self, workspace: &WorkspaceName, ended: &Delivery) {
+        if ended.story.publication.is_some() {
+            self.bells.ring(&Topic::Due);
+        }
+        if ended.row.order_key.is_some() {
+            self.stir(workspace, &ended.row.agent);
+        }
+    }
+
+    /// There is work for this agent that was not sent just now.
+    fn stir(&self, workspace: &WorkspaceName, agent: &AgentName) {
+        self.inboxes.stirred(workspace, agent);
+        self.offer(workspace, agent);
     }
 
     /// There may be work for this agent.

@@ -15,6 +15,7 @@ mod error;
 mod fence;
 mod hand_on;
 mod head;
+mod inbox;
 mod join;
 pub mod limits;
 pub mod machine;
@@ -62,8 +63,9 @@ pub use wait::Until;
 use crate::assembly::Handoffs;
 use crate::{Entropy, Timer};
 use bell::Bells;
+use inbox::Inboxes;
 use policy::Policy;
-use receive::{Inboxes, Orphan};
+use receive::Orphan;
 
 type Result<T> = std::result::Result<T, DeliveryError>;
 

@@ -1,19 +1,18 @@
 //! Receiving: a lease for whoever asks first, by priority, then oldest first.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use spine_protocol::{AgentName, DeliveryId, WorkspaceName};
 use spine_store::limits::PAGE_ROWS_MAX;
-use spine_store::{Applied, DeliveryState, Priority, StoreError, StoredEnvelope, UnixMs};
-use tracing::error;
+use spine_store::{Applied, DeliveryState, StoredEnvelope, UnixMs};
 
 use super::act::{Act, Standing, command};
 use super::bell::Topic;
 use super::breaker::Admission;
 use super::fence::Fence;
-use super::limits::{LOOK_AGAIN, READ_AHEAD_MAX, RECEIVE_MAX, WAIT_MAX};
+use super::inbox::read_or_pass_over;
+use super::limits::{LOOK_AGAIN, RACE_ATTEMPTS_MAX, RECEIVE_MAX, WAIT_MAX};
 use super::machine::{Event, Step, step};
 use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
@@ -89,6 +88,14 @@ impl Handle {
     }
 }
 
+/// What one look for work gave.
+#[derive(Default)]
+struct Claimed {
+    received: Vec<Received>,
+    /// How many could be taken.
+    found: usize,
+}
+
 impl Deliveries {
     /// Waits for work and takes it.
     pub async fn receive(&self, caller: &Caller, request: ReceiveRequest) -> Result<Vec<Received>> {
@@ -98,9 +105,15 @@ impl Deliveries {
         }
         let until = self.store.now().after(request.wait.min(WAIT_MAX));
         let topic = Topic::Inbox(caller.workspace.clone(), request.agent.clone());
+        let mut races = 0;
         loop {
             let mut bell = self.bells.listen(topic.clone());
-            let received = self.claim(caller, &request).await?;
+            let Claimed { received, found } = self.claim(caller, &request).await?;
+            if received.is_empty() && found > 0 && races < RACE_ATTEMPTS_MAX {
+                // Somebody else was first, or it was not complete enough: there may be more behind.
+                races += 1;
+                continue;
+            }
             let now = self.store.now();
             if !received.is_empty() || now >= until || self.bells.is_stopped() {
                 return Ok(received);
@@ -124,25 +137,26 @@ impl Deliveries {
         Ok(Duration::from_millis(ms).min(LOOK_AGAIN))
     }
 
-    async fn claim(&self, caller: &Caller, request: &ReceiveRequest) -> Result<Vec<Received>> {
+    async fn claim(&self, caller: &Caller, request: &ReceiveRequest) -> Result<Claimed> {
         let workspace = &caller.workspace;
         let now = self.store.now();
         let mut standings = self.standings(workspace, std::iter::once(&request.agent)).await?;
         let standing = standings.remove(&request.agent).unwrap_or_default();
         let inbox = self.inboxes.open(workspace, &request.agent);
         let wanted = match standing.admission(now) {
-            _ if standing.paused => return Ok(Vec::new()),
+            _ if standing.paused => return Ok(Claimed::default()),
             Admission::All => request.max,
             Admission::Probe => request.max.min(1),
             Admission::None(_) => return self.claim_probe(caller, request, &standing).await,
         };
         let mut in_hands = inbox.take(self, workspace, &request.agent, wanted, now).await?;
-        let found = std::mem::take(&mut in_hands.found);
-        let (taken, unhanded) = self.lease(caller, request, found, &standing).await?;
+        let deliveries = std::mem::take(&mut in_hands.found);
+        let found = deliveries.len();
+        let (taken, unhanded) = self.lease(caller, request, deliveries, &standing).await?;
         drop(in_hands);
         let received = self.handed(caller, request, taken).await?;
         unhanded.disarm();
-        Ok(received)
+        Ok(Claimed { received, found })
     }
 
     /// A direct handoff that is the probe can be taken though the circuit is open to all others.
@@ -151,14 +165,14 @@ impl Deliveries {
         caller: &Caller,
         request: &ReceiveRequest,
         standing: &Standing,
-    ) -> Result<Vec<Received>> {
+    ) -> Result<Claimed> {
         let (workspace, now) = (&caller.workspace, self.store.now());
         let rows = self.ready_probe(workspace, &request.agent, standing, now).await?;
         let found = rows.into_iter().filter_map(read_or_pass_over).collect();
         let (taken, unhanded) = self.lease(caller, request, found, standing).await?;
         let received = self.handed(caller, request, taken).await?;
         unhanded.disarm();
-        Ok(received)
+        Ok(Claimed { received, found: 0 })
     }
 
     /// The probe, if it waits to be taken.
@@ -303,15 +317,6 @@ impl Deliveries {
     }
 }
 
-/// One that cannot be read stays as it is: what is in it may still be saved.
-fn read_or_pass_over(row: spine_store::Delivery) -> Option<Delivery> {
-    let id = row.id;
-    let passed_over = |error: &StoreError| {
-        error!(delivery = %id, detail = error.detail(), "it cannot be read, and is passed over");
-    };
-    Delivery::of_row(row).inspect_err(passed_over).ok()
-}
-
 /// A lease whose receiver had gone when it was given.
 #[derive(Debug, Clone)]
 pub(super) struct Orphan {
@@ -354,135 +359,6 @@ impl Drop for Unhanded<'_> {
     }
 }
 
-/// What waits for each agent, read ahead. Receivers of one agent take different rows without waiting for each other's
-/// commit; a row that another engine took meanwhile fails its guard.
-#[derive(Default)]
-pub(super) struct Inboxes {
-    inboxes: Mutex<HashMap<(WorkspaceName, AgentName), Arc<Inbox>>>,
-}
-
-#[derive(Default)]
-struct Inbox {
-    ahead: Mutex<Ahead>,
-    refilling: tokio::sync::Mutex<()>,
-}
-
-#[derive(Default)]
-struct Ahead {
-    rows: VecDeque<spine_store::Delivery>,
-    taken: HashSet<DeliveryId>,
-    read_at: UnixMs,
-}
-
-/// How long rows are believed to be what was read: another server may have added more urgent ones.
-const AHEAD_MS_MAX: i64 = 100;
-
-impl Inboxes {
-    fn open(&self, workspace: &WorkspaceName, agent: &AgentName) -> Arc<Inbox> {
-        let key = (workspace.clone(), agent.clone());
-        Arc::clone(lock(&self.inboxes).entry(key).or_default())
-    }
-
-    /// A more urgent one than those that were read ahead: they must be read anew.
-    pub(super) fn arrived(&self, workspace: &WorkspaceName, row: &spine_store::Delivery) {
-        let key = (workspace.clone(), row.agent.clone());
-        let inbox = lock(&self.inboxes).get(&key).cloned();
-        if let Some(inbox) = inbox {
-            inbox.forget_less_urgent(row.priority);
-        }
-    }
-
-    /// Forgets agents for whom nobody asks.
-    pub(super) fn tidy(&self) {
-        lock(&self.inboxes).retain(|_, inbox| Arc::strong_count(inbox) > 1);
-    }
-}
-
-/// What is in the hands of one receiver; nobody else takes it until this is dropped. Those that cannot be read are held, too, so
-/// that those behind them come up.
-struct Taken {
-    inbox: Arc<Inbox>,
-    ids: Vec<DeliveryId>,
-    found: Vec<Delivery>,
-}
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        let mut ahead = lock(&self.inbox.ahead);
-        for id in &self.ids {
-            ahead.taken.remove(id);
-        }
-    }
-}
-
-impl Inbox {
-    async fn take(
-        self: Arc<Self>,
-        engine: &Deliveries,
-        workspace: &WorkspaceName,
-        agent: &AgentName,
-        wanted: usize,
-        now: UnixMs,
-    ) -> Result<Taken> {
-        let mut taken = Taken { inbox: Arc::clone(&self), ids: Vec::new(), found: Vec::new() };
-        self.pop(&mut taken, wanted, now);
-        if taken.found.len() < wanted {
-            let _one_reads_for_all = self.refilling.lock().await;
-            self.pop(&mut taken, wanted, now);
-            if taken.found.len() < wanted {
-                self.refill(engine, workspace, agent, wanted - taken.found.len(), now).await?;
-                self.pop(&mut taken, wanted, now);
-                lock(&self.ahead).rows.retain(|row| row.order_key.is_none());
-            }
-        }
-        Ok(taken)
-    }
-
-    fn pop(&self, into: &mut Taken, wanted: usize, now: UnixMs) {
-        while into.found.len() < wanted {
-            let Some(row) = self.pop_row(now) else { break };
-            into.ids.push(row.id);
-            into.found.extend(read_or_pass_over(row));
-        }
-    }
-
-    fn pop_row(&self, now: UnixMs) -> Option<spine_store::Delivery> {
-        let mut ahead = lock(&self.ahead);
-        if now.0 - ahead.read_at.0 > AHEAD_MS_MAX {
-            ahead.rows.clear();
-        }
-        let row = ahead.rows.pop_front()?;
-        ahead.taken.insert(row.id);
-        Some(row)
-    }
-
-    /// Only one receiver does this at a time, so what it reads is not in anybody's hands but those it leaves out.
-    async fn refill(
-        &self,
-        engine: &Deliveries,
-        workspace: &WorkspaceName,
-        agent: &AgentName,
-        missing: usize,
-        now: UnixMs,
-    ) -> Result<()> {
-        let in_hands = lock(&self.ahead).taken.len();
-        let limit = in_hands + missing.max(READ_AHEAD_MAX);
-        let rows = engine.store.ready_deliveries(workspace, agent.clone(), now, limit).await?;
-        let mut ahead = lock(&self.ahead);
-        let Ahead { rows: known, taken, read_at } = &mut *ahead;
-        *read_at = now;
-        *known = rows.into_iter().filter(|row| !taken.contains(&row.id)).collect();
-        Ok(())
-    }
-
-    fn forget_less_urgent(&self, priority: Priority) {
-        let mut ahead = lock(&self.ahead);
-        if ahead.rows.iter().any(|row| row.priority < priority) {
-            ahead.rows.clear();
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

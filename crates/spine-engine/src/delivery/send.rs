@@ -259,7 +259,7 @@ impl Deliveries {
     }
 
     pub(super) fn arrived(&self, caller: &Caller, delivery: &Delivery) {
-        self.inboxes.arrived(&caller.workspace, &delivery.row);
+        self.inboxes.arrived(&caller.workspace, delivery);
         self.offer(&caller.workspace, &delivery.row.agent);
     }
 
@@ -324,7 +324,7 @@ fn new_delivery(
     let target = sending.target().clone();
     let Sending { head, options, publication } = sending;
     let policy = engine.policy.with(&agent.policy).with(&options.policy);
-    let story = Story {
+    let story = Box::new(Story {
         sender: caller.agent.clone(),
         sent_at: now,
         target: target.clone(),
@@ -342,7 +342,7 @@ fn new_delivery(
         take_by: options.direct.then(|| later(now, policy.take_ms)),
         absent: true,
         ..Story::blank(now, target.clone())
-    };
+    });
     let priority = options.priority.unwrap_or(head.priority);
     let row = spine_store::Delivery {
         id: engine.new_id(now),

@@ -1,5 +1,7 @@
 //! What a receiver does with a delivery in its hands.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spine_protocol::{DeliveryId, Digest, Envelope, json};
@@ -123,7 +125,7 @@ impl Deliveries {
             Some(next) => Box::pin(self.complete_into(caller, id, fence, completion, next)).await,
             None => {
                 let act = Act::new(caller, id, Event::Complete(fence, completion));
-                let delivery = self.act(&caller.workspace, act).await?;
+                let delivery = self.act_on(&caller.workspace, Some(before), act).await?;
                 // Another completion by the same lease may have won meanwhile: then its successor counts.
                 let next = self.delivery_of_next(caller, &delivery).await?;
                 Ok(Done { delivery, next })
@@ -140,23 +142,25 @@ impl Deliveries {
         check_batch(acks.len())?;
         let ids = acks.iter().map(|(id, ..)| *id).collect();
         let rows = self.store.deliveries(&caller.workspace, ids).await?;
+        let read: BTreeMap<_, _> =
+            rows.into_iter().map(|row| (row.id, Delivery::of_row(row))).collect();
         let mut outcomes: Vec<Option<Result<Done>>> = vec![None; acks.len()];
         let mut acts = Vec::new();
         for (slot, (id, fence, ack)) in outcomes.iter_mut().zip(acks) {
-            let row = rows.iter().find(|row| row.id == id);
-            match row.map(|row| Delivery::of_row(row.clone())) {
+            match read.get(&id) {
                 None => *slot = Some(Err(DeliveryError::Unknown { id })),
-                Some(Err(damaged)) => *slot = Some(Err(damaged.into())),
+                Some(Err(damaged)) => *slot = Some(Err(damaged.clone().into())),
                 Some(Ok(before)) if ack.next.is_some() || before.story.pipeline.is_some() => {
                     *slot = Some(self.complete(caller, id, fence, ack).await);
                 }
-                Some(Ok(before)) => match self.completion(caller, &before, &ack).await {
+                Some(Ok(before)) => match self.completion(caller, before, &ack).await {
                     Ok(done) => acts.push(Act::new(caller, id, Event::Complete(fence, done))),
                     Err(error) => *slot = Some(Err(error)),
                 },
             }
         }
-        let mut acted = self.act_many(&caller.workspace, acts).await?.into_iter();
+        let read = read.into_values().flatten().collect();
+        let mut acted = self.act_many_on(&caller.workspace, read, acts).await?.into_iter();
         let done =
             |outcome: Result<Delivery>| outcome.map(|delivery| Done { delivery, next: None });
         let fill = |slot: Option<Result<Done>>| slot.or_else(|| acted.next().map(done));

@@ -10,13 +10,16 @@ use spine_store::{DeliveryState, ErrorKind, StoreError, UnixMs};
 use super::limits::{ATTEMPTS_KEPT_MAX, PARKED_REASONS_MAX, PROGRESS_KEPT_MAX};
 use super::policy::Policy;
 
+/// Most stories fit into so many.
+const STORY_BYTES_USUAL: usize = 512;
+
 /// A delivery: its row, and its story.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivery {
     /// What the store looks at.
     pub row: spine_store::Delivery,
-    /// What only the engine looks at.
-    pub story: Story,
+    /// What only the engine looks at. Apart, since it is large and deliveries are passed on from hand to hand.
+    pub story: Box<Story>,
 }
 
 impl Delivery {
@@ -32,7 +35,8 @@ impl Delivery {
     /// The row to put, with its story in it.
     pub fn to_row(&self) -> spine_store::Delivery {
         // A story is maps, lists, texts and numbers: it always has a spelling.
-        let story = serde_json::to_vec(&self.story).unwrap_or_default();
+        let mut story = Vec::with_capacity(STORY_BYTES_USUAL);
+        let _ = serde_json::to_writer(&mut story, &self.story);
         spine_store::Delivery { story, ..self.row.clone() }
     }
 

@@ -39,11 +39,29 @@ pub fn house() -> House {
     house_on(Arc::new(ModelStore::new(clock.clone())), clock)
 }
 
+/// Nobody waits long enough for anything but to be told.
+struct StandStill;
+
+impl Timer for StandStill {
+    fn after(&self, _: Duration) -> Elapsed {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// One in which nobody's time is ever up.
+pub fn house_where_time_stands_still() -> House {
+    let clock = Arc::new(ManualClock::at(UnixMs(1_768_469_400_000)));
+    house_with(Arc::new(ModelStore::new(clock.clone())), clock, Arc::new(StandStill))
+}
+
 /// Another server process on the same store.
 pub fn house_on(store: Arc<ModelStore>, clock: Arc<ManualClock>) -> House {
+    house_with(store, clock.clone(), Arc::new(Jump(clock)))
+}
+
+fn house_with(store: Arc<ModelStore>, clock: Arc<ManualClock>, timer: Arc<dyn Timer>) -> House {
     let memories = Memories::new(store.clone(), Arc::new(ModelRetriever::new(store.clone())));
     let entropy = Arc::new(Entropy::from_seed([7; 32]));
-    let timer: Arc<dyn Timer> = Arc::new(Jump(clock.clone()));
     let handoffs = Handoffs::new(store.clone(), memories.clone(), entropy.clone(), timer.clone());
     let policy = Policy { backoff_first_ms: 0, ..Policy::default() };
     let deliveries = Deliveries::new(store.clone(), handoffs.clone(), entropy, timer, policy);

@@ -1,11 +1,17 @@
 //! Who is first.
 
-use spine_engine::delivery::SendOptions;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Wake};
+use std::time::Duration;
+
 use spine_engine::delivery::policy::PolicyPart;
+use spine_engine::delivery::{ReceiveRequest, SendOptions};
 use spine_store::Priority;
 use spine_store::testing::block_on;
 
-use crate::house::{House, house, result};
+use crate::house::{House, house, house_on, house_where_time_stands_still, name, result};
 
 fn send(house: &House, priority: Priority, order_key: Option<&str>) -> spine_protocol::DeliveryId {
     let order_key = order_key.map(|key| key.parse().unwrap());
@@ -40,6 +46,60 @@ fn with_a_key_one_at_a_time_in_order_and_others_are_not_held_up() {
     assert!(house.try_take("coder").is_none());
     house.complete(&received, result(serde_json::json!(1))).unwrap();
     assert_eq!(taken(&house), second);
+}
+
+/// Whether whoever waits was told to look.
+#[derive(Default)]
+struct Told(AtomicBool);
+
+impl Wake for Told {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// A receiver that waited while another had the first of a lane in its hands was not told when that one was done. It found
+/// the next only when it looked again by itself, a second later: a lane of two receivers did one handoff a second.
+#[test]
+fn whoever_waits_gets_the_next_with_a_key_when_the_one_before_ends() {
+    let house = house_where_time_stands_still();
+    send(&house, Priority::Normal, Some("repo"));
+    let second = send(&house, Priority::Normal, Some("repo"));
+    let first = house.take("coder");
+    let wait = Duration::from_secs(60);
+    let request = ReceiveRequest { wait, accept: true, ..ReceiveRequest::new(name("coder")) };
+    let mut waiting = pin!(house.deliveries.receive(&house.caller, request));
+    let told = Arc::new(Told::default());
+    let waker = Arc::clone(&told).into();
+    assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    house.complete(&first, result(serde_json::json!(1))).unwrap();
+    assert!(told.0.load(Ordering::SeqCst));
+    assert_eq!(block_on(waiting).unwrap()[0].delivery.row.id, second);
+}
+
+#[test]
+fn what_arrives_while_receivers_ask_takes_its_place_and_is_taken_once() {
+    let house = house();
+    assert!(house.try_take("coder").is_none());
+    let first = send(&house, Priority::Normal, None);
+    let keyed = send(&house, Priority::Normal, Some("repo"));
+    let third = send(&house, Priority::Normal, None);
+    let urgent = send(&house, Priority::High, None);
+    let got: Vec<_> = (0..4).map(|_| taken(&house)).collect();
+    assert_eq!(got, [urgent, first, keyed, third]);
+    assert!(house.try_take("coder").is_none());
+}
+
+#[test]
+fn what_another_server_took_does_not_hide_what_is_behind_it() {
+    let house = house();
+    let other = house_on(house.store.clone(), house.clock.clone());
+    assert!(house.try_take("coder").is_none());
+    let first = house.send("coder");
+    let second = house.send("coder");
+    assert_eq!(taken(&other), first);
+    assert_eq!(taken(&house), second);
+    assert!(house.try_take("coder").is_none());
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn fresh(words: &str) -> Delivery {
         updated_at: START,
         change: Change(1),
     };
-    Delivery { row, story }
+    Delivery { row, story: Box::new(story) }
 }
 
 fn event(word: &str, fence: Fence) -> Event {
