@@ -14,14 +14,21 @@ pub fn read_value(bytes: &[u8]) -> Result<Value, ReadError> {
     if bytes.len() > ENVELOPE_BYTES_MAX {
         return Err(ReadError::at("", format!("expected at most {ENVELOPE_BYTES_MAX} bytes")));
     }
+    // Knowing the place all the time costs more than reading; so it is found out when something is wrong.
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = Strict { depth: 0 }.deserialize(&mut json);
+    match value {
+        Ok(value) => json.end().map(|()| value).map_err(|e| ReadError::at("", e.to_string())),
+        Err(_) => read_value_tracking(bytes),
+    }
+}
+
+fn read_value_tracking(bytes: &[u8]) -> Result<Value, ReadError> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
-    let value = Strict { depth: 0 }
-        .deserialize(tracked)
-        .map_err(|error| ReadError::new(&track.path(), &error.to_string()))?;
-    json.end().map_err(|error| ReadError::at("", error.to_string()))?;
-    Ok(value)
+    let value = Strict { depth: 0 }.deserialize(tracked);
+    value.map_err(|error| ReadError::new(&track.path(), &error.to_string()))
 }
 
 /// The RFC 8785 bytes of a value that the protocol can carry.

@@ -96,8 +96,11 @@ fn pointer_of(path: &serde_path_to_error::Path) -> String {
 
 /// A typed value from JSON that has been read strictly; errors name the field.
 pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
-    serde_path_to_error::deserialize(Strict(value))
-        .map_err(|error| ReadError::new(error.path(), &error.inner().to_string()))
+    // As in `read_value`, the place is found out when something is wrong.
+    T::deserialize(Strict(value)).or_else(|_: serde_json::Error| {
+        serde_path_to_error::deserialize(Strict(value))
+            .map_err(|error| ReadError::new(error.path(), &error.inner().to_string()))
+    })
 }
 
 /// The JSON of a typed value.
