@@ -27,6 +27,8 @@ pub(crate) struct Recent(Mutex<Kinds>);
 struct Kinds {
     /// How many groups were noted: whoever reads a record notices whether one came between.
     groups: u64,
+    /// How many envelopes lost a part: nothing else ever changes one.
+    erasures: u64,
     envelopes: Rows<EnvelopeId, StoredEnvelope>,
     deliveries: Rows<DeliveryId, Delivery>,
     /// Also of those that are not there: most agents never have a breaker.
@@ -34,7 +36,7 @@ struct Kinds {
     events: EventTails,
 }
 
-/// How far the log of groups had come when a read began.
+/// How many of what a read must not miss had been noted when it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Began(u64);
 
@@ -42,6 +44,7 @@ impl Recent {
     pub(crate) fn new() -> Self {
         Self(Mutex::new(Kinds {
             groups: 0,
+            erasures: 0,
             envelopes: Rows::new(ENVELOPE_BYTES_MAX),
             deliveries: Rows::new(DELIVERY_BYTES_MAX),
             records: Rows::new(RECORD_BYTES_MAX),
@@ -49,12 +52,29 @@ impl Recent {
         }))
     }
 
+    /// One that is remembered; else from when on a read of it counts.
     pub(crate) fn envelope(
         &self,
         workspace: &WorkspaceName,
         id: EnvelopeId,
-    ) -> Option<StoredEnvelope> {
-        self.lock().envelopes.get(workspace, id)
+    ) -> Result<StoredEnvelope, Began> {
+        let mut kinds = self.lock();
+        let began = Began(kinds.erasures);
+        kinds.envelopes.get(workspace, id).ok_or(began)
+    }
+
+    /// Remembers what was found, for whoever sends an envelope is followed by whoever receives it; unless one lost a part
+    /// since the read began.
+    pub(crate) fn found_envelope(
+        &self,
+        began: Began,
+        workspace: &WorkspaceName,
+        envelope: &StoredEnvelope,
+    ) {
+        let mut kinds = self.lock();
+        if Began(kinds.erasures) == began {
+            kinds.put_envelope(workspace, envelope.clone());
+        }
     }
 
     /// All of them, or nothing.
@@ -124,6 +144,7 @@ impl Recent {
     pub(crate) fn forget(&self) {
         let mut kinds = self.lock();
         kinds.groups += 1;
+        kinds.erasures += 1;
         kinds.envelopes.clear();
         kinds.deliveries.clear();
         kinds.records.clear();
@@ -143,11 +164,10 @@ impl Kinds {
             let change = receipt.put_change(place);
             match put {
                 Put::NewEnvelope(envelope) => {
-                    let envelope = StoredEnvelope { change, ..*envelope };
-                    let bytes = envelope.bytes.len() + envelope.notes.len();
-                    self.envelopes.put(&workspace, envelope.id, envelope, bytes);
+                    self.put_envelope(&workspace, StoredEnvelope { change, ..*envelope });
                 }
                 Put::PruneEnvelope(id, _) | Put::EraseEnvelopeTexts(id, _) => {
+                    self.erasures += 1;
                     self.envelopes.forget(&workspace, id);
                 }
                 Put::Delivery(delivery) => {
@@ -174,6 +194,11 @@ impl Kinds {
             }
         }
         self.events.note(&workspace, at, events, first_event, receipt);
+    }
+
+    fn put_envelope(&mut self, workspace: &WorkspaceName, envelope: StoredEnvelope) {
+        let bytes = envelope.bytes.len() + envelope.notes.len();
+        self.envelopes.put(workspace, envelope.id, envelope, bytes);
     }
 
     /// Its place in the queue is the store's to give: a new one's is known, and a later one's from the row before. That
@@ -278,6 +303,21 @@ mod tests {
         assert_eq!(recent.records(&workspace(), &keys), Ok(Vec::new()));
         recent.forget();
         assert!(recent.records(&workspace(), &keys).is_err());
+    }
+
+    #[test]
+    fn an_envelope_that_was_read_before_it_lost_a_part_is_not_remembered() {
+        let recent = Recent::new();
+        let id: EnvelopeId = "env_01J8Z0000000000000000000EE".parse().unwrap();
+        let (root, digest) = (id, spine_protocol::Digest::of(&[b"whole"]));
+        let (bytes, notes, change) = (b"whole"[..].into(), Vec::new(), Change(1));
+        let whole = StoredEnvelope { id, root, digest, bytes, notes, pruned: false, change };
+        let began = recent.envelope(&workspace(), id).unwrap_err();
+        recent.found_envelope(began, &workspace(), &whole);
+        assert_eq!(recent.envelope(&workspace(), id), Ok(whole.clone()));
+        note(&recent, Put::EraseEnvelopeTexts(id, b"erased"[..].into()));
+        recent.found_envelope(began, &workspace(), &whole);
+        assert!(recent.envelope(&workspace(), id).is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Envelopes.
 
 use std::future::ready;
+use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, params};
 use spine_protocol::{EnvelopeId, WorkspaceName};
@@ -17,15 +18,19 @@ impl EnvelopeReads for SqliteStore {
         workspace: &WorkspaceName,
         id: EnvelopeId,
     ) -> StoreFuture<'_, Option<StoredEnvelope>> {
-        if let Some(envelope) = self.recent.envelope(workspace, id) {
-            return Box::pin(ready(Ok(Some(envelope))));
-        }
-        let workspace = workspace.clone();
+        let began = match self.recent.envelope(workspace, id) {
+            Ok(envelope) => return Box::pin(ready(Ok(Some(envelope)))),
+            Err(began) => began,
+        };
+        let (workspace, recent) = (workspace.clone(), Arc::clone(&self.recent));
         self.readers.run_here(move |connection| {
             let sql = "SELECT id, root, digest, bytes, change, notes, pruned FROM envelopes \
                        WHERE workspace = ? AND id = ?";
             let mut statement = connection.prepare_cached(sql)?;
-            statement.query_row(params![workspace.as_str(), id.to_string()], envelope).optional()
+            let params = params![workspace.as_str(), id.to_string()];
+            let found = statement.query_row(params, envelope).optional()?;
+            found.iter().for_each(|found| recent.found_envelope(began, &workspace, found));
+            Ok(found)
         })
     }
 
