@@ -7,6 +7,7 @@ use spine_store::{Change, Delivery, Expected, RowKey};
 use super::step::{Result, Step};
 use crate::row::{rank_of, state_number};
 
+/// A new one has as much room, in bytes, as a lease, an ending and a short result add to it.
 const INSERT: &str = "INSERT INTO deliveries (workspace, id, change, updated_ms, agent, state, rank, \
         visible_ms, due_ms, epoch, incarnation, story, result, envelope, root, order_key, sequence, room) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?3, zeroblob(192))";
