@@ -352,9 +352,9 @@ fn log_says_who_did_what() {
     let events =
         block_on(house.store.events(&house.caller.workspace, Change::ZERO, 10)).unwrap().items;
     let told: Vec<_> =
-        events.iter().map(|e| (e.kind.as_str(), e.memory.unwrap().number())).collect();
+        events.iter().map(|e| (&*e.kind, e.memory.unwrap().number())).collect();
     assert_eq!(told, [("memory.stored", 1), ("memory.pinned", 1), ("memory.purged", 2)]);
-    assert_eq!(events[0].data["count"], 2);
+    assert_eq!(events[0].data.number("count"), Some(2));
     assert!(events.iter().all(|event| event.actor == house.caller.agent));
 }
 

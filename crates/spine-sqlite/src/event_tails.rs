@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lru::LruCache;
-use serde_json::Value;
 use spine_protocol::WorkspaceName;
 use spine_store::{Change, Event, EventDraft, Page, Receipt, UnixMs};
 
@@ -96,16 +95,7 @@ impl EventTails {
 }
 
 fn weight(event: &Event) -> usize {
-    EVENT_BYTES + event.data.values().map(text_bytes).sum::<usize>()
-}
-
-fn text_bytes(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        Value::Array(values) => values.iter().map(text_bytes).sum(),
-        Value::Object(fields) => fields.values().map(text_bytes).sum(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => size_of::<Value>(),
-    }
+    EVENT_BYTES + event.data.size_bytes()
 }
 
 #[cfg(test)]

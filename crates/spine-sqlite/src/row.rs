@@ -7,7 +7,7 @@ use rusqlite::types::Type;
 use serde_json::{Map, Value};
 use spine_protocol::{MemoryId, Timestamp};
 use spine_store::{
-    Change, Delivery, DeliveryState, Gone, GoneReason, IdempotencyRecord, Memory, MemoryBody,
+    Change, Delivery, DeliveryState, Facts, Gone, GoneReason, IdempotencyRecord, Memory, MemoryBody,
     MemoryRow, Priority, Receipt, Tag, UnixMs,
 };
 
@@ -165,6 +165,12 @@ pub(crate) fn object(row: &Row<'_>, column: usize) -> Result<Map<String, Value>>
         "{}" => Ok(Map::new()),
         json => serde_json::from_str(json).map_err(|error| invalid(column, error.to_string())),
     }
+}
+
+/// What an event says.
+pub(crate) fn facts(row: &Row<'_>, column: usize) -> Result<Facts> {
+    let read = Facts::read(row.get_ref(column)?.as_str()?);
+    read.map_err(|error| invalid(column, error.to_string()))
 }
 
 fn priority(row: &Row<'_>, column: usize) -> Result<Priority> {

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
 use spine_protocol::{AgentName, DeliveryId, EnvelopeId, MemoryId};
 
-use crate::{Change, Receipt, UnixMs};
+use crate::{Change, Facts, Receipt, UnixMs};
 
 /// A memory named inside a command, which may only get its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,14 +29,14 @@ pub struct EventDraft {
     /// The delivery it is about.
     pub delivery: Option<DeliveryId>,
     /// Further facts.
-    pub data: Map<String, Value>,
+    pub data: Facts,
 }
 
 impl EventDraft {
     /// An event with nothing but its kind.
     pub fn new(kind: &'static str) -> Self {
         let (actor, memory, envelope, delivery) = (None, None, None, None);
-        let (kind, data) = (Cow::Borrowed(kind), Map::new());
+        let (kind, data) = (Cow::Borrowed(kind), Facts::default());
         Self { kind, actor, memory, envelope, delivery, data }
     }
 
@@ -53,7 +52,7 @@ impl EventDraft {
     pub fn into_event(self, change: Change, at: UnixMs, receipt: &Receipt) -> Event {
         let memory = self.memory_id(receipt);
         let Self { kind, actor, envelope, delivery, data, .. } = self;
-        Event { change, at, kind: kind.into_owned(), actor, memory, envelope, delivery, data }
+        Event { change, at, kind, actor, memory, envelope, delivery, data }
     }
 }
 
@@ -65,7 +64,7 @@ pub struct Event {
     /// When its command was made.
     pub at: UnixMs,
     /// What happened.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// Who did it.
     pub actor: Option<AgentName>,
     /// The memory it is about.
@@ -75,7 +74,7 @@ pub struct Event {
     /// The delivery it is about.
     pub delivery: Option<DeliveryId>,
     /// Further facts.
-    pub data: Map<String, Value>,
+    pub data: Facts,
 }
 
 /// One page of the log.

@@ -8,6 +8,7 @@ mod delivery;
 mod envelope;
 mod error;
 mod event;
+mod facts;
 mod filter;
 mod idempotency;
 pub mod limits;
@@ -30,6 +31,7 @@ pub use delivery::{Delivery, DeliveryQuery, DeliveryReads, DeliveryState, QueueS
 pub use envelope::StoredEnvelope;
 pub use error::{ErrorKind, GuardFailure, StoreError};
 pub use event::{Event, EventDraft, EventQuery, MemoryRef};
+pub use facts::{Fact, Facts};
 pub use filter::{Filter, ListQuery, Order, Page, SubjectFilter};
 pub use idempotency::{IdempotencyDraft, IdempotencyRecord};
 pub use memory::{ContentKey, Gone, GoneReason, Memory, MemoryBody, MemoryDraft, MemoryRow};

@@ -156,9 +156,9 @@ impl Assembled {
         let mut event = EventDraft::new("envelope.made");
         event.actor.clone_from(&caller.agent);
         event.envelope = Some(self.envelope.id);
-        event.data.insert("digest".to_owned(), self.envelope.digest.to_string().into());
-        event.data.insert("target".to_owned(), self.envelope.target.as_str().into());
-        event.data.extend(self.took_ms.map(|ms| ("took_ms".to_owned(), ms.into())));
+        event.data.note("digest", &self.envelope.digest.to_string());
+        event.data.note("target", self.envelope.target.as_str());
+        self.took_ms.into_iter().for_each(|ms| event.data.note("took_ms", ms));
         event
     }
 }

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 use spine_protocol::{AgentName, DeliveryId, Digest, WorkspaceName};
 use spine_store::{
-    Applied, Change, Collection, Command, ErrorKind, EventDraft, IdempotencyDraft,
+    Applied, Change, Collection, Command, ErrorKind, EventDraft, Fact, Facts, IdempotencyDraft,
     IdempotencyRecord, Outcome, Put, Record, RecordKey, UnixMs,
 };
 
@@ -26,7 +25,7 @@ pub(super) struct Act {
     pub(super) id: DeliveryId,
     pub(super) event: Event,
     pub(super) actor: Option<AgentName>,
-    pub(super) data: Map<String, Value>,
+    pub(super) data: Facts,
     /// What else is to happen in the same step, all or nothing.
     pub(super) with: Option<Command>,
     /// The answer to remember.
@@ -35,7 +34,7 @@ pub(super) struct Act {
 
 impl Act {
     pub(super) fn new(caller: &Caller, id: DeliveryId, event: Event) -> Self {
-        let (actor, data) = (caller.agent.clone(), Map::new());
+        let (actor, data) = (caller.agent.clone(), Facts::default());
         Self { id, event, actor, data, with: None, idempotency: None }
     }
 
@@ -46,8 +45,8 @@ impl Act {
         place.map_or(0, |place| place as u64 + 1)
     }
 
-    pub(super) fn noting(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.data.insert(name.to_owned(), value.into());
+    pub(super) fn noting<'v>(mut self, name: &'static str, value: impl Into<Fact<'v>>) -> Self {
+        self.data.note(name, value);
         self
     }
 }
@@ -377,16 +376,16 @@ pub(super) fn event(kind: &'static str, act: &Act, delivery: &Delivery) -> Event
     draft.envelope = Some(delivery.row.envelope);
     draft.delivery = Some(delivery.row.id);
     draft.data.clone_from(&act.data);
-    draft.data.insert("agent".to_owned(), delivery.row.agent.as_str().into());
+    draft.data.note("agent", delivery.row.agent.as_str());
     if delivery.row.epoch > 0 {
-        draft.data.insert("epoch".to_owned(), delivery.row.epoch.into());
+        draft.data.note("epoch", delivery.row.epoch);
     }
     note_health(kind, delivery, &mut draft.data);
     draft
 }
 
 /// What health counts, and cannot see from the log otherwise.
-fn note_health(kind: &str, delivery: &Delivery, data: &mut Map<String, Value>) {
+fn note_health(kind: &str, delivery: &Delivery, data: &mut Facts) {
     let story = &delivery.story;
     match kind {
         // The row still says when it was written before: an earlier acceptance is older than that.
@@ -404,7 +403,7 @@ fn note_health(kind: &str, delivery: &Delivery, data: &mut Map<String, Value>) {
         }
         "delivery.parked" => {
             let cause = story.parked.last().map(|reason| reason.cause.as_str());
-            data.extend(cause.map(|cause| ("cause".to_owned(), cause.into())));
+            cause.into_iter().for_each(|cause| data.note("cause", cause));
         }
         _ => {}
     }
@@ -412,14 +411,14 @@ fn note_health(kind: &str, delivery: &Delivery, data: &mut Map<String, Value>) {
 
 /// How long it was from one moment to another, where both are known.
 fn note_time(
-    data: &mut Map<String, Value>,
-    name: &str,
+    data: &mut Facts,
+    name: &'static str,
     from: Option<UnixMs>,
     until: Option<UnixMs>,
 ) {
     let Some((from, until)) = from.zip(until) else { return };
     let ms = u64::try_from(until.0 - from.0).unwrap_or_default();
-    data.insert(name.to_owned(), ms.into());
+    data.note(name, ms);
 }
 
 /// Makes the delivery what is on disk now; nothing when another writer was first.

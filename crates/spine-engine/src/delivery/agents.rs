@@ -199,7 +199,7 @@ impl Deliveries {
             command.puts.push(Put::Record(Box::new(record)));
             let mut event = EventDraft::new(kind);
             event.actor.clone_from(&caller.agent);
-            event.data.insert(key.collection.as_str().to_owned(), about.into());
+            event.data.note(key.collection.as_str(), about);
             command.events.push(event);
             if self.apply_one(command).await?.is_some() {
                 return Ok(());

@@ -58,8 +58,8 @@ impl Deliveries {
         let mut event = EventDraft::new("publication.join_cancelled");
         event.actor.clone_from(&caller.agent);
         event.envelope = Some(publication.envelope);
-        event.data.insert("publication".to_owned(), publication.id.to_string().into());
-        event.data.insert("reason".to_owned(), reason.into());
+        event.data.note("publication", &publication.id.to_string());
+        event.data.note("reason", reason);
         command.events.push(event);
         // Where it was made meanwhile, that is found when the lineage is looked at again.
         self.apply_one(command).await.map(|_| ())

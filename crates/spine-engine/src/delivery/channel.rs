@@ -282,9 +282,9 @@ fn published(caller: &Caller, publication: &Publication) -> EventDraft {
     let mut event = EventDraft::new("publication.made");
     event.actor.clone_from(&caller.agent);
     event.envelope = Some(publication.envelope);
-    event.data.insert("publication".to_owned(), publication.id.to_string().into());
-    event.data.insert("channel".to_owned(), publication.channel.as_str().into());
-    event.data.insert("receivers".to_owned(), publication.deliveries.len().into());
+    event.data.note("publication", &publication.id.to_string());
+    event.data.note("channel", publication.channel.as_str());
+    event.data.note("receivers", publication.deliveries.len());
     event
 }
 

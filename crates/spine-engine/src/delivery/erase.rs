@@ -217,7 +217,7 @@ impl Deliveries {
         }
         let mut event = EventDraft::new("lineage.erased");
         event.envelope = Some(lineage.root);
-        event.data.insert("envelopes".to_owned(), touched.len().into());
+        event.data.note("envelopes", touched.len());
         command.events.push(event);
         Ok(self.apply_one(command).await?.is_some())
     }
@@ -259,8 +259,8 @@ impl Deliveries {
         command.puts.push(Put::Record(Box::new(after)));
         let mut event = EventDraft::new("erasure.done");
         event.actor.clone_from(&caller.agent);
-        event.data.insert("memories".to_owned(), erasure.memories.into());
-        event.data.insert("envelopes".to_owned(), erasure.envelopes.into());
+        event.data.note("memories", erasure.memories);
+        event.data.note("envelopes", erasure.envelopes);
         command.events.push(event);
         self.apply_one(command).await.map(|_| ())
     }

@@ -62,7 +62,7 @@ impl Deliveries {
         completion.next = Some(made.envelope.id);
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
         made.add_to(&receiver, &mut command)?;
-        let (head, options) = (Head::of(&made.envelope)?, next.options);
+        let (head, options) = (Head::of(&made.envelope), next.options);
         let sending = Sending { head, options, publication: None };
         let sent = self.plan(&receiver, vec![sending], &mut command).await?;
         let mut act = Act::new(caller, id, Event::Complete(fence, completion));

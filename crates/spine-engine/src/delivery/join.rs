@@ -259,7 +259,7 @@ impl Deliveries {
     ) -> Result<Option<Delivery>> {
         for direct in [options.direct, false] {
             let options = SendOptions { direct, ..options.clone() };
-            let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
+            let sending = Sending { head: Head::of(&made.envelope), options, publication: None };
             match self.plan(sender, vec![sending], command).await {
                 Err(DeliveryError::CircuitOpen { .. }) => {}
                 planned => return Ok(planned?.pop()),
@@ -347,7 +347,7 @@ fn joined_event(publication: &Publication, delivery: &Delivery) -> EventDraft {
     let mut event = EventDraft::new("publication.joined");
     event.envelope = Some(delivery.row.envelope);
     event.delivery = Some(delivery.row.id);
-    event.data.insert("publication".to_owned(), publication.id.to_string().into());
+    event.data.note("publication", &publication.id.to_string());
     event
 }
 

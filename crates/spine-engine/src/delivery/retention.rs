@@ -140,8 +140,8 @@ impl Deliveries {
         }
         let mut event = EventDraft::new("lineage.pruned");
         event.envelope = Some(lineage.root);
-        event.data.insert("envelopes".to_owned(), lineage.envelopes.len().into());
-        event.data.insert("cause".to_owned(), cause.into());
+        event.data.note("envelopes", lineage.envelopes.len());
+        event.data.note("cause", cause);
         command.events.push(event);
         Ok(self.apply_one(command).await?.is_some())
     }

@@ -226,11 +226,11 @@ impl Deliveries {
         let made = self.handoffs.prepare(caller, request).await?;
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
         made.add_to(caller, &mut command)?;
-        let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
+        let sending = Sending { head: Head::of(&made.envelope), options, publication: None };
         let sent = self.plan(caller, vec![sending], &mut command).await?;
         let reason = format!("sent again, edited, as {}", made.envelope.id);
         let event = Event::Replace(by(caller, &reason), made.envelope.id);
-        let mut act = Act::new(caller, id, event).noting("next", made.envelope.id.to_string());
+        let mut act = Act::new(caller, id, event).noting("next", &made.envelope.id.to_string());
         let sent = sent.into_iter().next().ok_or(DeliveryError::Contended)?;
         act.idempotency = idempotency::record(caller, digest, &sent.row.id, command.at);
         act.with = Some(command);

@@ -153,7 +153,7 @@ impl Deliveries {
         let mut command = Command::new(caller.workspace.clone(), self.store.now());
         made.add_to(caller, &mut command)?;
         command.events.extend(note.map(|note| made.noted(note)));
-        let sending = Sending { head: Head::of(&made.envelope)?, options, publication: None };
+        let sending = Sending { head: Head::of(&made.envelope), options, publication: None };
         let sent = self.plan(caller, vec![sending], &mut command).await?;
         let ids: Vec<DeliveryId> = sent.iter().map(|delivery| delivery.row.id).collect();
         let at = command.at;
@@ -399,10 +399,10 @@ fn sent_event(caller: &Caller, delivery: &Delivery, size: &Size) -> EventDraft {
     event.actor.clone_from(&caller.agent);
     event.envelope = Some(delivery.row.envelope);
     event.delivery = Some(delivery.row.id);
-    event.data.insert("agent".to_owned(), delivery.row.agent.as_str().into());
+    event.data.note("agent", delivery.row.agent.as_str());
     size.note(&mut event.data);
     if delivery.row.agent != delivery.story.target {
-        event.data.insert("instead_of".to_owned(), delivery.story.target.as_str().into());
+        event.data.note("instead_of", delivery.story.target.as_str());
     }
     event
 }

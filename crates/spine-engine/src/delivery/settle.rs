@@ -89,7 +89,7 @@ impl Deliveries {
     ) -> Result<Delivery> {
         check_reason(&reason)?;
         let event = Event::Nack { fence, reason: reason.clone(), retry, after_ms };
-        self.act(&caller.workspace, Act::new(caller, id, event).noting("reason", reason)).await
+        self.act(&caller.workspace, Act::new(caller, id, event).noting("reason", &reason)).await
     }
 
     /// The receiver will not, and says why, or asks back.
@@ -104,7 +104,7 @@ impl Deliveries {
         check_reason(&reason)?;
         question.as_deref().map_or(Ok(()), |question| check_text("question", question))?;
         let event = Event::Reject { fence, reason: reason.clone(), question };
-        self.act(&caller.workspace, Act::new(caller, id, event).noting("reason", reason)).await
+        self.act(&caller.workspace, Act::new(caller, id, event).noting("reason", &reason)).await
     }
 
     /// The receiver is done. Handing on is part of the same step: no crash can come between the two.

@@ -112,6 +112,6 @@ impl Deliveries {
     ) -> Result<Delivery> {
         check_reason(&reason)?;
         let event = Event::Unreached { fence, reason: reason.clone(), retry };
-        self.act(&caller.workspace, Act::new(caller, id, event).noting("reason", reason)).await
+        self.act(&caller.workspace, Act::new(caller, id, event).noting("reason", &reason)).await
     }
 }

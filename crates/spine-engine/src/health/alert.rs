@@ -168,11 +168,11 @@ impl Alert {
 
     pub(super) fn event(&self, kind: &'static str) -> EventDraft {
         let mut event = EventDraft::new(kind);
-        event.data.insert("alert".to_owned(), self.id.to_string().into());
-        event.data.insert("kind".to_owned(), self.kind.as_str().into());
-        event.data.insert("severity".to_owned(), self.kind.severity().into());
-        event.data.insert("target".to_owned(), self.target.clone().into());
-        event.data.insert("count".to_owned(), self.count.into());
+        event.data.note("alert", &self.id.to_string());
+        event.data.note("kind", self.kind.as_str());
+        event.data.note("severity", self.kind.severity());
+        event.data.note("target", self.target.as_deref());
+        event.data.note("count", self.count);
         event
     }
 }

@@ -164,17 +164,16 @@ impl Watch {
         changes: &mut Vec<AlertChange>,
     ) {
         self.quiet(event.at, changes);
-        match event.kind.as_str() {
+        match &*event.kind {
             "delivery.parked" if is_failure(event) => self.failed(event, new_id, changes),
-            "delivery.parked" if text(event, "cause") == Some("hop_limit") => {
-                let cause = self.hop_limit(event);
-                self.raise(cause, new_id, changes);
+            "delivery.parked" if event.data.text("cause").as_deref() == Some("hop_limit") => {
+                self.at_hop_limit(event, new_id, changes);
             }
             "delivery.accepted" => self.accepted(event, changes),
             "breaker.opened" | "breaker.forced_open" => self.opened(event, new_id, changes),
             "breaker.closed" | "breaker.reset" => {
-                let target = text(event, "breaker");
-                self.resolve(AlertKind::BreakerOpen, target, event.at, changes);
+                let target = event.data.text("breaker");
+                self.resolve(AlertKind::BreakerOpen, target.as_deref(), event.at, changes);
             }
             _ => {}
         }
@@ -247,7 +246,8 @@ impl Watch {
         new_id: &dyn Fn(UnixMs) -> AlertId,
         changes: &mut Vec<AlertChange>,
     ) {
-        let Some(agent) = text(event, "agent") else { return };
+        let Some(agent) = event.data.text("agent") else { return };
+        let agent = &*agent;
         let deliveries = delivery(event);
         let detail = format!("A handoff to {agent} ran out of attempts and waits for a person.");
         let (kind, target, at) = (AlertKind::HandoffFailed, None, event.at);
@@ -269,17 +269,23 @@ impl Watch {
         self.raise(Cause { kind, target, at, count, detail, deliveries }, new_id, changes);
     }
 
-    fn hop_limit<'a>(&self, event: &'a Event) -> Cause<'a> {
-        let (kind, target, at) = (AlertKind::HopLimit, text(event, "agent"), event.at);
+    fn at_hop_limit(
+        &mut self,
+        event: &Event,
+        new_id: &dyn Fn(UnixMs) -> AlertId,
+        changes: &mut Vec<AlertChange>,
+    ) {
+        let (kind, at, agent) = (AlertKind::HopLimit, event.at, event.data.text("agent"));
+        let (target, deliveries) = (agent.as_deref(), delivery(event));
         let detail = "A chain of handoffs reached its limit; the last one waits for a person.";
-        let deliveries = delivery(event);
-        Cause { kind, target, at, count: 1, detail: detail.to_owned(), deliveries }
+        let detail = detail.to_owned();
+        self.raise(Cause { kind, target, at, count: 1, detail, deliveries }, new_id, changes);
     }
 
     fn accepted(&mut self, event: &Event, changes: &mut Vec<AlertChange>) {
-        let Some(agent) = text(event, "agent") else { return };
-        self.streaks.remove(agent);
-        self.resolve(AlertKind::FailuresInARow, Some(agent), event.at, changes);
+        let Some(agent) = event.data.text("agent") else { return };
+        self.streaks.remove(&*agent);
+        self.resolve(AlertKind::FailuresInARow, Some(&*agent), event.at, changes);
     }
 
     fn opened(
@@ -288,7 +294,8 @@ impl Watch {
         new_id: &dyn Fn(UnixMs) -> AlertId,
         changes: &mut Vec<AlertChange>,
     ) {
-        let Some(agent) = text(event, "breaker") else { return };
+        let Some(agent) = event.data.text("breaker") else { return };
+        let agent = &*agent;
         let streak = self.streaks.get(agent).cloned().unwrap_or_default();
         let detail = if event.kind == "breaker.forced_open" {
             "A person holds it open.".to_owned()
@@ -354,10 +361,6 @@ fn quiet_ms_of(topic: &str) -> Option<i64> {
 
 fn kind_of(topic: &str) -> Option<AlertKind> {
     AlertKind::ALL.into_iter().find(|kind| topic.split(' ').next() == Some(kind.as_str()))
-}
-
-fn text<'a>(event: &'a Event, name: &str) -> Option<&'a str> {
-    event.data.get(name).and_then(|value| value.as_str())
 }
 
 fn delivery(event: &Event) -> Vec<String> {

@@ -57,9 +57,8 @@ impl Noted {
             _ => return None,
         }
         let receiver = if noted.is_delivery { "agent" } else { "target" };
-        let name = event.data.get(receiver).and_then(|name| name.as_str());
         // What is for everybody is for nobody by name.
-        let name = name.and_then(|name| name.parse().ok());
+        let name = event.data.text(receiver).and_then(|name| name.parse().ok());
         noted.receiver = name.filter(|name: &AgentName| !name.is_broadcast());
         Some(noted)
     }
@@ -94,14 +93,13 @@ impl Noted {
 
 /// Whether a parked delivery ran out of attempts, or nobody took it.
 pub(super) fn is_failure(event: &Event) -> bool {
-    let cause = event.data.get("cause").and_then(|cause| cause.as_str());
-    matches!(cause, Some("attempts_exhausted" | "nobody_took_it"))
+    matches!(event.data.text("cause").as_deref(), Some("attempts_exhausted" | "nobody_took_it"))
 }
 
 fn number(event: &Event, name: &str) -> u64 {
-    event.data.get(name).and_then(|value| value.as_u64()).unwrap_or_default()
+    event.data.number(name).unwrap_or_default()
 }
 
 fn seconds(event: &Event, name: &str) -> Option<f64> {
-    event.data.get(name).and_then(|ms| ms.as_u64()).map(|ms| ms as f64 / 1000.0)
+    event.data.number(name).map(|ms| ms as f64 / 1000.0)
 }

@@ -100,6 +100,6 @@ fn event(caller: &Caller, envelope: &Envelope) -> EventDraft {
     let mut event = EventDraft::new("envelope.imported");
     event.actor.clone_from(&caller.agent);
     event.envelope = Some(envelope.id);
-    event.data.insert("digest".to_owned(), envelope.digest.to_string().into());
+    event.data.note("digest", &envelope.digest.to_string());
     event
 }

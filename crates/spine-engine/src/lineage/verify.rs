@@ -54,7 +54,7 @@ fn record(row: StoredEnvelope) -> Result<(EnvelopeId, Record)> {
 }
 
 fn witness(event: &Event) -> Option<Witness> {
-    let digest = event.data.get("digest")?.as_str()?.parse().ok()?;
+    let digest = event.data.text("digest")?.parse().ok()?;
     let noted_in = format!("the log at change {}", event.change.0);
     Some(Witness { id: event.envelope?, digest, noted_in })
 }

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
 use spine_protocol::MemoryId;
 use spine_store::{
-    Command, ContentKey, EventDraft, Expected, Gone, GoneReason, Guard, Memory, MemoryBody,
+    Command, ContentKey, EventDraft, Expected, Facts, Gone, GoneReason, Guard, Memory, MemoryBody,
     MemoryDraft, MemoryRef, MemoryRow, Put, RowKey, UnixMs,
 };
 
@@ -209,7 +208,8 @@ pub(super) fn event(caller: &Caller, kind: &'static str, id: MemoryId) -> EventD
 
 /// One event for the whole request: it names the first memory, and how many follow on.
 fn stored_event(caller: &Caller, count: u32) -> EventDraft {
-    let data = Map::from_iter([("count".to_owned(), Value::from(count))]);
+    let mut data = Facts::default();
+    data.note("count", count);
     let (actor, memory) = (caller.agent.clone(), Some(MemoryRef::New(0)));
     EventDraft { actor, memory, data, ..EventDraft::new("memory.stored") }
 }

@@ -97,7 +97,7 @@ fn one_call_gives_the_story_of_a_lineage() {
     let envelope = house.get(first).row.envelope;
     let trace = block_on(house.deliveries.trace(&house.caller, envelope)).unwrap();
     assert_eq!((trace.envelopes.len(), trace.deliveries.len()), (2, 2));
-    let kinds: Vec<_> = trace.events.iter().map(|event| event.kind.as_str()).collect();
+    let kinds: Vec<_> = trace.events.iter().map(|event| &*event.kind).collect();
     let expected = [
         "envelope.made",
         "delivery.sent",

@@ -180,6 +180,6 @@ impl House {
     }
 
     pub fn kinds(&self, prefix: &str) -> Vec<String> {
-        self.events(prefix).into_iter().map(|event| event.kind).collect()
+        self.events(prefix).into_iter().map(|event| event.kind.into_owned()).collect()
     }
 }

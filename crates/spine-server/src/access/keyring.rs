@@ -156,7 +156,7 @@ impl Keyring {
         let mut command = Command::new(self.workspace.clone(), self.store.now());
         command.puts.push(Put::Record(Box::new(record)));
         let mut noted = EventDraft::new(event);
-        noted.data.insert("key".to_owned(), key.id.clone().into());
+        noted.data.note("key", &key.id);
         command.events.push(noted);
         for outcome in self.store.apply(vec![command]).await? {
             outcome?;

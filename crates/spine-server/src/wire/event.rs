@@ -32,12 +32,12 @@ impl From<&Event> for EventDocument {
         Self {
             change: event.change.0,
             at: event.at.to_timestamp(),
-            kind: event.kind.clone(),
+            kind: event.kind.to_string(),
             actor: event.actor.clone(),
             memory: event.memory,
             envelope: event.envelope,
             delivery: event.delivery,
-            data: event.data.clone(),
+            data: event.data.to_map(),
         }
     }
 }

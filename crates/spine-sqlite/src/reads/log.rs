@@ -14,7 +14,7 @@ use spine_store::{
 
 use super::{behind_prefix, one_beyond, rows};
 use crate::SqliteStore;
-use crate::row::{change, idempotency, object, parsed, parsed_option, valid_id};
+use crate::row::{change, facts, idempotency, parsed, parsed_option, valid_id};
 
 const EVENT_COLUMNS: &str = "change, at_ms, kind, actor, memory, envelope, data, delivery";
 
@@ -109,12 +109,12 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
         change: change(row, 0)?,
         at: UnixMs(row.get(1)?),
-        kind: row.get(2)?,
+        kind: row.get::<_, String>(2)?.into(),
         actor: parsed_option(row, 3)?,
         memory,
         envelope: parsed_option(row, 5)?,
         delivery: parsed_option(row, 7)?,
-        data: object(row, 6)?,
+        data: facts(row, 6)?,
     })
 }
 

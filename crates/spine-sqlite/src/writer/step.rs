@@ -258,7 +258,7 @@ impl Step<'_> {
             event.memory_id(&self.receipt).map(number),
             event.envelope.map(|id| id.to_string()),
             event.delivery.map(|id| id.to_string()),
-            json(&event.data),
+            event.data.as_json(),
         ])?;
         Ok(())
     }

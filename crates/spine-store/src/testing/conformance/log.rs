@@ -1,11 +1,10 @@
 //! The log: in commit order, and never rewritten.
 
-use serde_json::json;
 use spine_protocol::{DeliveryId, EnvelopeId, WorkspaceName};
 
 use super::draft::*;
 use crate::{
-    Change, Command, Event, EventDraft, EventQuery, MemoryRef, Put, Store, UnixMs, WorkspaceState,
+    Change, Command, Event, EventDraft, EventQuery, Facts, MemoryRef, Put, Store, UnixMs, WorkspaceState,
 };
 
 pub(super) fn events_are_in_commit_order(store: &dyn Store) {
@@ -15,7 +14,7 @@ pub(super) fn events_are_in_commit_order(store: &dyn Store) {
         memory: Some(MemoryRef::Existing(id(1))),
         envelope: Some(envelope),
         delivery: Some(delivery),
-        data: json!({"why": "é"}).as_object().unwrap().clone(),
+        data: Facts::read(r#"{"why":"é"}"#).unwrap(),
         ..EventDraft::new("test.first")
     };
     let second = EventDraft::new("test.second");
@@ -25,7 +24,7 @@ pub(super) fn events_are_in_commit_order(store: &dyn Store) {
     let expected = Event {
         change: Change(2),
         at: AT,
-        kind: "test.first".to_owned(),
+        kind: "test.first".into(),
         actor: draft.actor,
         memory: Some(id(1)),
         envelope: Some(envelope),
@@ -35,7 +34,7 @@ pub(super) fn events_are_in_commit_order(store: &dyn Store) {
     assert_eq!((page.items, page.next), (vec![expected.into()], Some(Change(2))));
     let rest = get(store.events(&default(), Change(2), 10));
     assert_eq!(
-        (rest.items[0].kind.as_str(), rest.items.len(), rest.next),
+        (&*rest.items[0].kind, rest.items.len(), rest.next),
         ("test.second", 1, None)
     );
     assert_eq!(get(store.newest_change(&default())), Change(3));
@@ -144,14 +143,14 @@ pub(super) fn reasons_are_erased_from_the_events_of_one_envelope(store: &dyn Sto
     let said = |number| {
         let mut event = EventDraft::new("test");
         event.envelope = Some(spine_protocol::EnvelopeId::from_parts(1, number));
-        event.data.insert("reason".to_owned(), "because of Ann".into());
-        event.data.insert("digest".to_owned(), "kept".into());
+        event.data.note("reason", "because of Ann");
+        event.data.note("digest", "kept");
         event
     };
     apply(store, Command { events: vec![said(1), said(2)], ..command(vec![]) }).unwrap();
     done(store, vec![Put::EraseEventReasons(spine_protocol::EnvelopeId::from_parts(1, 1))]);
     let events = get(store.events(&default(), Change::ZERO, 9)).items;
-    let reasons: Vec<bool> = events.iter().map(|event| event.data.contains_key("reason")).collect();
+    let reasons: Vec<bool> = events.iter().map(|event| event.data.contains("reason")).collect();
     assert_eq!(reasons, [false, true]);
-    assert!(events.iter().all(|event| event.data.contains_key("digest")));
+    assert!(events.iter().all(|event| event.data.contains("digest")));
 }
