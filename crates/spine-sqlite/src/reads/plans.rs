@@ -7,7 +7,7 @@ use spine_store::{DeliveryQuery, DeliveryState, EventQuery};
 use super::{deliveries, log, records};
 use crate::connection::keep_plans;
 use crate::migrations;
-use crate::writer::deliveries::UPDATE;
+use crate::writer::deliveries::{UPDATE, UPDATE_AT};
 
 /// How SQLite would run it, whatever the parameters.
 fn plan(sql: &str) -> String {
@@ -48,6 +48,7 @@ fn claim_walks_its_queue_in_order() {
 #[test]
 fn transition_finds_its_row_by_id() {
     check(UPDATE, &["deliveries_id (workspace=? AND id=?)"]);
+    check(UPDATE_AT, &["INTEGER PRIMARY KEY (rowid=?)"]);
 }
 
 #[test]

@@ -12,6 +12,8 @@ use tracing::error;
 use super::Job;
 use super::counters::Counters;
 use super::mover::{self, Mover, refuse_writes_after};
+use super::places::Places;
+use super::statements::Statements;
 use super::step::{self, BrokenOff, Undo};
 use super::teller::{Teller, Told};
 use crate::connection::keep_log_at_close;
@@ -39,6 +41,7 @@ pub(super) struct Committer {
     checkpoint_pages: i32,
     checkpointed_at_pages: i32,
     teller: Teller,
+    places: Places,
     /// A purge was committed, but its text may still stand in the log: when to empty it.
     empty_log_at: Option<Instant>,
 }
@@ -68,6 +71,7 @@ impl Committer {
             checkpoint_pages: i32::try_from(options.checkpoint_pages).unwrap_or(i32::MAX),
             checkpointed_at_pages: 0,
             teller,
+            places: Places::default(),
             empty_log_at: None,
         })
     }
@@ -119,13 +123,14 @@ impl Committer {
 
     fn transact(&self, jobs: &[Job], undo: Undo) -> Result<Vec<Vec<Outcome>>, BrokenOff> {
         execute(&self.connection, "BEGIN IMMEDIATE")?;
+        let statements = Statements::new(&self.connection);
         let mut counters = Counters::default();
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs {
-            let apply = |command| step::apply(&self.connection, &mut counters, command, undo);
+            let apply = |command| step::apply((&statements, &self.places), &mut counters, command, undo);
             outcomes.push(job.commands.iter().map(apply).collect::<Result<_, _>>()?);
         }
-        counters.save(&self.connection)?;
+        counters.save(&statements)?;
         execute(&self.connection, "COMMIT")?;
         Ok(outcomes)
     }

@@ -20,6 +20,13 @@ pub(crate) const UPDATE: &str = "UPDATE deliveries SET change = ?3, updated_ms =
     WHERE workspace = ?1 AND id = ?2 AND change = ?17 AND +envelope = ?14 AND +root = ?15 \
         AND +order_key IS ?16";
 
+/// The same for one whose row is known.
+pub(crate) const UPDATE_AT: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, \
+        state = ?6, rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, \
+        story = ?12, result = ?13, room = NULL \
+    WHERE rowid = ?18 AND +workspace = ?1 AND +id = ?2 AND +change = ?17 AND +envelope = ?14 AND +root = ?15 \
+        AND +order_key IS ?16";
+
 const REPLACE: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, state = ?6, \
         rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, story = ?12, \
         result = ?13, envelope = ?14, root = ?15, order_key = ?16, room = NULL \
@@ -32,30 +39,53 @@ const ORDERED: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent
         sequence = CASE WHEN ?6 < 3 AND (agent <> ?5 OR state >= 3) THEN ?3 ELSE sequence END \
     WHERE workspace = ?1 AND id = ?2 AND change = ?17";
 
-pub(super) fn put(step: &Step<'_>, delivery: &Delivery) -> Result<()> {
+pub(super) fn put(step: &Step<'_, '_>, delivery: &Delivery) -> Result<()> {
     let written = if delivery.change == Change::ZERO {
-        write(step, INSERT, delivery)
+        insert(step, delivery)
     } else if delivery.order_key.is_some() {
-        write(step, ORDERED, delivery)
+        write(step, ORDERED, delivery, None)
     } else {
-        match write(step, UPDATE, delivery) {
-            Ok(0) => write(step, REPLACE, delivery),
-            written => written,
-        }
+        update(step, delivery)
     };
     let key = || RowKey::Delivery(delivery.id);
     step.one_row(written, key, Expected::on_top_of(delivery.change))
 }
 
-pub(super) fn remove(step: &Step<'_>, id: DeliveryId, change: Change) -> Result<()> {
+fn insert(step: &Step<'_, '_>, delivery: &Delivery) -> rusqlite::Result<usize> {
+    let written = write(step, INSERT, delivery, None)?;
+    step.places.note(delivery.id, step.statements.inserted());
+    Ok(written)
+}
+
+fn update(step: &Step<'_, '_>, delivery: &Delivery) -> rusqlite::Result<usize> {
+    let mut written = 0;
+    if let Some(row) = step.places.of(delivery.id) {
+        written = write(step, UPDATE_AT, delivery, Some(row))?;
+    }
+    for sql in [UPDATE, REPLACE] {
+        if written == 0 {
+            written = write(step, sql, delivery, None)?;
+        }
+    }
+    if !delivery.state.is_open() {
+        step.places.forget(delivery.id);
+    }
+    Ok(written)
+}
+
+pub(super) fn remove(step: &Step<'_, '_>, id: DeliveryId, change: Change) -> Result<()> {
     let sql = "DELETE FROM deliveries WHERE workspace = ? AND id = ? AND change = ?";
     let params = params![step.workspace, id.to_string(), change.0.cast_signed()];
-    let removed = step.connection.prepare_cached(sql)?.execute(params);
+    let removed = step.statements.execute(sql, params);
     step.one_row(removed, || RowKey::Delivery(id), Expected::At(change))
 }
 
-fn write(step: &Step<'_>, sql: &str, delivery: &Delivery) -> rusqlite::Result<usize> {
-    let mut statement = step.connection.prepare_cached(sql)?;
+fn write(
+    step: &Step<'_, '_>,
+    sql: &'static str,
+    delivery: &Delivery,
+    place: Option<i64>,
+) -> rusqlite::Result<usize> {
     let (id, envelope) = (delivery.id.to_string(), delivery.envelope.to_string());
     let root = delivery.root.to_string();
     let order_key = delivery.order_key.as_ref().map(|key| key.as_str());
@@ -78,10 +108,12 @@ fn write(step: &Step<'_>, sql: &str, delivery: &Delivery) -> rusqlite::Result<us
         order_key,
     ];
     if sql == INSERT {
-        return statement.execute(row);
+        return step.statements.execute(sql, row);
     }
     let read_at = delivery.change.0.cast_signed();
     let on_top_of: &dyn rusqlite::ToSql = &read_at;
-    let row: Vec<&dyn rusqlite::ToSql> = row.iter().copied().chain([on_top_of]).collect();
-    statement.execute(row.as_slice())
+    let place = place.as_ref().map(|place| place as &dyn rusqlite::ToSql);
+    let row: Vec<&dyn rusqlite::ToSql> =
+        row.iter().copied().chain([on_top_of]).chain(place).collect();
+    step.statements.execute(sql, row.as_slice())
 }

@@ -1,7 +1,7 @@
 //! Writing memories. Each put checks for itself that its row is there and live.
 
 use rusqlite::ffi::ErrorCode;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use spine_protocol::MemoryId;
 use spine_store::{Expected, MemoryDraft, RowKey, Tag, UnixMs};
 
@@ -41,13 +41,13 @@ struct Head {
     tags: Vec<Tag>,
 }
 
-pub(super) fn insert(step: &mut Step<'_>, draft: &MemoryDraft) -> Result<()> {
+pub(super) fn insert(step: &mut Step<'_, '_>, draft: &MemoryDraft) -> Result<()> {
     let id = step.next_memory()?;
     write_body(step, INSERT, id, step.at, draft)?;
     add_tags(step, id, &draft.body.tags)
 }
 
-pub(super) fn revise(step: &Step<'_>, id: MemoryId, draft: &MemoryDraft) -> Result<()> {
+pub(super) fn revise(step: &Step<'_, '_>, id: MemoryId, draft: &MemoryDraft) -> Result<()> {
     let head = live_head(step, id)?;
     run(step, ARCHIVE, id)?;
     write_body(step, REVISE, id, head.created_at, draft)?;
@@ -58,28 +58,28 @@ pub(super) fn revise(step: &Step<'_>, id: MemoryId, draft: &MemoryDraft) -> Resu
     Ok(())
 }
 
-pub(super) fn pin(step: &Step<'_>, id: MemoryId, pinned: bool) -> Result<()> {
+pub(super) fn pin(step: &Step<'_, '_>, id: MemoryId, pinned: bool) -> Result<()> {
     step.expect(RowKey::Memory(id), Expected::Live)?;
     let sql = "UPDATE memories SET change = ?3, updated_ms = ?4, pinned = ?5 \
                WHERE workspace = ?1 AND number = ?2";
     touch(step, sql, id, i64::from(pinned))
 }
 
-pub(super) fn release_content(step: &Step<'_>, id: MemoryId) -> Result<()> {
+pub(super) fn release_content(step: &Step<'_, '_>, id: MemoryId) -> Result<()> {
     step.expect(RowKey::Memory(id), Expected::Live)?;
     let sql = "UPDATE memories SET change = ?3, updated_ms = ?4, content = NULL \
                WHERE workspace = ?1 AND number = ?2 AND state = ?5";
     touch(step, sql, id, LIVE)
 }
 
-pub(super) fn delete(step: &Step<'_>, id: MemoryId) -> Result<()> {
+pub(super) fn delete(step: &Step<'_, '_>, id: MemoryId) -> Result<()> {
     let head = live_head(step, id)?;
     run(step, ARCHIVE, id)?;
     remove_tags(step, id, &head.tags)?;
     touch(step, CLEAR, id, DELETED)
 }
 
-pub(super) fn purge(step: &Step<'_>, id: MemoryId) -> Result<()> {
+pub(super) fn purge(step: &Step<'_, '_>, id: MemoryId) -> Result<()> {
     step.expect(RowKey::Memory(id), Expected::Present)?;
     if let Some(head) = head(step, id)?.filter(|head| head.live) {
         remove_tags(step, id, &head.tags)?;
@@ -88,7 +88,7 @@ pub(super) fn purge(step: &Step<'_>, id: MemoryId) -> Result<()> {
     touch(step, CLEAR, id, PURGED)
 }
 
-fn live_head(step: &Step<'_>, id: MemoryId) -> Result<Head> {
+fn live_head(step: &Step<'_, '_>, id: MemoryId) -> Result<Head> {
     match head(step, id)?.filter(|head| head.live) {
         Some(head) => Ok(head),
         // It says what is there instead.
@@ -101,27 +101,26 @@ fn missing() -> Halt {
     Halt::Broken(rusqlite::Error::QueryReturnedNoRows)
 }
 
-fn head(step: &Step<'_>, id: MemoryId) -> Result<Option<Head>> {
+fn head(step: &Step<'_, '_>, id: MemoryId) -> Result<Option<Head>> {
     let sql = "SELECT state, created_ms, tags FROM memories WHERE workspace = ? AND number = ?";
-    let mut statement = step.connection.prepare_cached(sql)?;
-    let found = statement.query_row(params![step.workspace, number(id)], |row| {
+    let found = step.statements.find(sql, params![step.workspace, number(id)], |row| {
         let live = row.get::<_, i64>(0)? == LIVE;
         let tags = if live { row::tags(row, 2)? } else { Vec::new() };
         Ok(Head { live, created_at: UnixMs(row.get(1)?), tags })
     });
-    Ok(found.optional()?)
+    Ok(found?)
 }
 
 /// Writes all that one version consists of.
 fn write_body(
-    step: &Step<'_>,
-    sql: &str,
+    step: &Step<'_, '_>,
+    sql: &'static str,
     id: MemoryId,
     created_at: UnixMs,
     draft: &MemoryDraft,
 ) -> Result<()> {
     let body = &draft.body;
-    let written = step.connection.prepare_cached(sql)?.execute(params![
+    let written = step.statements.execute(sql, params![
         step.workspace,
         number(id),
         step.counter.change,
@@ -146,7 +145,7 @@ fn write_body(
 }
 
 /// The unique index finds a held content key; asking beforehand would cost every write a look-up.
-fn content_is_held(step: &Step<'_>, draft: &MemoryDraft, error: rusqlite::Error) -> Result<()> {
+fn content_is_held(step: &Step<'_, '_>, draft: &MemoryDraft, error: rusqlite::Error) -> Result<()> {
     let violated = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
     if let Some(key) = draft.content.filter(|_| violated) {
         step.expect(RowKey::Content(key), Expected::Absent)?;
@@ -154,33 +153,31 @@ fn content_is_held(step: &Step<'_>, draft: &MemoryDraft, error: rusqlite::Error)
     Err(Halt::Broken(error))
 }
 
-fn add_tags(step: &Step<'_>, id: MemoryId, tags: &[Tag]) -> Result<()> {
+fn add_tags(step: &Step<'_, '_>, id: MemoryId, tags: &[Tag]) -> Result<()> {
     let sql = "INSERT OR IGNORE INTO memory_tags (workspace, tag, memory) VALUES (?, ?, ?)";
     each_tag(step, sql, id, tags)
 }
 
-fn remove_tags(step: &Step<'_>, id: MemoryId, tags: &[Tag]) -> Result<()> {
+fn remove_tags(step: &Step<'_, '_>, id: MemoryId, tags: &[Tag]) -> Result<()> {
     let sql = "DELETE FROM memory_tags WHERE workspace = ? AND tag = ? AND memory = ?";
     each_tag(step, sql, id, tags)
 }
 
-fn each_tag(step: &Step<'_>, sql: &str, id: MemoryId, tags: &[Tag]) -> Result<()> {
+fn each_tag(step: &Step<'_, '_>, sql: &'static str, id: MemoryId, tags: &[Tag]) -> Result<()> {
     for tag in tags {
-        let mut statement = step.connection.prepare_cached(sql)?;
-        statement.execute(params![step.workspace, tag.as_str(), number(id)])?;
+        step.statements.execute(sql, params![step.workspace, tag.as_str(), number(id)])?;
     }
     Ok(())
 }
 
-fn run(step: &Step<'_>, sql: &str, id: MemoryId) -> Result<()> {
-    step.connection.prepare_cached(sql)?.execute(params![step.workspace, number(id)])?;
+fn run(step: &Step<'_, '_>, sql: &'static str, id: MemoryId) -> Result<()> {
+    step.statements.execute(sql, params![step.workspace, number(id)])?;
     Ok(())
 }
 
 /// A small change to one row, stamped with the change and the moment.
-fn touch(step: &Step<'_>, sql: &str, id: MemoryId, value: i64) -> Result<()> {
-    let mut statement = step.connection.prepare_cached(sql)?;
-    let change = step.counter.change;
-    statement.execute(params![step.workspace, number(id), change, step.at.0, value])?;
+fn touch(step: &Step<'_, '_>, sql: &'static str, id: MemoryId, value: i64) -> Result<()> {
+    let params = params![step.workspace, number(id), step.counter.change, step.at.0, value];
+    step.statements.execute(sql, params)?;
     Ok(())
 }

@@ -6,7 +6,9 @@ pub(crate) mod deliveries;
 mod envelopes;
 mod memories;
 mod mover;
+mod places;
 mod records;
+mod statements;
 mod step;
 mod teller;
 

@@ -5,17 +5,17 @@ use spine_store::{Change, Expected, Record, RecordKey, RowKey, UnixMs};
 
 use super::step::{Result, Step};
 
-pub(super) fn put(step: &Step<'_>, record: &Record) -> Result<()> {
+pub(super) fn put(step: &Step<'_, '_>, record: &Record) -> Result<()> {
     let written =
         if record.change == Change::ZERO { insert(step, record) } else { update(step, record) };
     let key = || RowKey::Record(record.key.clone());
     step.one_row(written, key, Expected::on_top_of(record.change))
 }
 
-fn insert(step: &Step<'_>, record: &Record) -> rusqlite::Result<usize> {
+fn insert(step: &Step<'_, '_>, record: &Record) -> rusqlite::Result<usize> {
     let sql = "INSERT INTO records (workspace, collection, name, change, due_ms, value) \
                VALUES (?, ?, ?, ?, ?, ?)";
-    step.connection.prepare_cached(sql)?.execute(params![
+    step.statements.execute(sql, params![
         step.workspace,
         record.key.collection.as_str(),
         record.key.name.as_str(),
@@ -25,10 +25,10 @@ fn insert(step: &Step<'_>, record: &Record) -> rusqlite::Result<usize> {
     ])
 }
 
-fn update(step: &Step<'_>, record: &Record) -> rusqlite::Result<usize> {
+fn update(step: &Step<'_, '_>, record: &Record) -> rusqlite::Result<usize> {
     let sql = "UPDATE records SET change = ?, due_ms = ?, value = ? \
                WHERE workspace = ? AND collection = ? AND name = ? AND change = ?";
-    step.connection.prepare_cached(sql)?.execute(params![
+    step.statements.execute(sql, params![
         step.counter.change,
         record.due_at.map(|due| due.0),
         record.value,
@@ -39,21 +39,21 @@ fn update(step: &Step<'_>, record: &Record) -> rusqlite::Result<usize> {
     ])
 }
 
-pub(super) fn remove(step: &Step<'_>, key: &RecordKey, change: Change) -> Result<()> {
+pub(super) fn remove(step: &Step<'_, '_>, key: &RecordKey, change: Change) -> Result<()> {
     let sql = "DELETE FROM records \
                WHERE workspace = ? AND collection = ? AND name = ? AND change = ?";
     let RecordKey { collection, name } = key;
     let params =
         params![step.workspace, collection.as_str(), name.as_str(), change.0.cast_signed()];
-    let removed = step.connection.prepare_cached(sql)?.execute(params);
+    let removed = step.statements.execute(sql, params);
     step.one_row(removed, || RowKey::Record(key.clone()), Expected::At(change))
 }
 
-pub(super) fn wake(step: &Step<'_>, key: &RecordKey, at: UnixMs) -> Result<()> {
+pub(super) fn wake(step: &Step<'_, '_>, key: &RecordKey, at: UnixMs) -> Result<()> {
     let sql = "UPDATE records SET due_ms = ?4 WHERE workspace = ?1 AND collection = ?2 AND name = ?3 \
                AND (due_ms IS NULL OR due_ms > ?4)";
     let RecordKey { collection, name } = key;
     let params = params![step.workspace, collection.as_str(), name.as_str(), at.0];
-    step.connection.prepare_cached(sql)?.execute(params)?;
+    step.statements.execute(sql, params)?;
     Ok(())
 }

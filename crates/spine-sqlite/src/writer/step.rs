@@ -1,15 +1,16 @@
 //! One command inside the group's transaction, atomic by itself.
 
 use rusqlite::ffi::ErrorCode;
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Params, params};
 use spine_protocol::{EnvelopeId, MemoryId};
 use spine_store::{
     Applied, Change, Command, ErrorKind, EventDraft, Expected, Guard, IdempotencyDraft,
     IdempotencyRecord, Outcome, Put, Receipt, RowKey, StoreError, UnixMs,
 };
 
-use super::commit::execute;
 use super::counters::{Counter, Counters};
+use super::places::Places;
+use super::statements::Statements;
 use super::{deliveries, envelopes, memories, records};
 use crate::row::{LIVE, change, idempotency};
 
@@ -32,8 +33,9 @@ impl From<rusqlite::Error> for Halt {
 pub(super) type Result<T> = std::result::Result<T, Halt>;
 
 /// A command under way.
-pub(super) struct Step<'a> {
-    pub(super) connection: &'a Connection,
+pub(super) struct Step<'a, 'c> {
+    pub(super) statements: &'a Statements<'c>,
+    pub(super) places: &'a Places,
     pub(super) workspace: &'a str,
     pub(super) at: UnixMs,
     pub(super) counter: Counter,
@@ -64,16 +66,16 @@ impl From<rusqlite::Error> for BrokenOff {
 
 /// Applies one command. An error breaks off the whole group; a refusal is the command's own outcome.
 pub(super) fn apply(
-    connection: &Connection,
+    (statements, places): (&Statements<'_>, &Places),
     counters: &mut Counters,
     command: &Command,
     undo: Undo,
 ) -> std::result::Result<Outcome, BrokenOff> {
-    let counter = counters.of(connection, &command.workspace)?;
+    let counter = counters.of(statements, &command.workspace)?;
     let first_change = Change(counter.change.unsigned_abs() + 1);
     let receipt = Receipt { first_change, first_memory: None, memories: 0 };
     let (workspace, at) = (command.workspace.as_str(), command.at);
-    let mut step = Step { connection, workspace, at, counter: *counter, receipt };
+    let mut step = Step { statements, places, workspace, at, counter: *counter, receipt };
     match step.run(command, undo) {
         Ok(applied) => {
             *counter = step.counter;
@@ -85,7 +87,7 @@ pub(super) fn apply(
     }
 }
 
-impl Step<'_> {
+impl Step<'_, '_> {
     fn run(&mut self, command: &Command, undo: Undo) -> Result<Applied> {
         command.check_size().map_err(Halt::Refused)?;
         if let Some(record) = self.known(command)? {
@@ -112,15 +114,17 @@ impl Step<'_> {
     }
 
     fn write_or_undo(&mut self, command: &Command) -> Result<()> {
-        execute(self.connection, "SAVEPOINT command")?;
+        self.statements.execute("SAVEPOINT command", [])?;
         let written = self.write(command);
         match &written {
             Ok(()) => {}
-            Err(Halt::Refused(_)) => execute(self.connection, "ROLLBACK TO command")?,
+            Err(Halt::Refused(_)) => {
+                self.statements.execute("ROLLBACK TO command", [])?;
+            }
             // SQLite may have rolled back by itself; to go on here would hide the first error.
             Err(Halt::Torn | Halt::Broken(_)) => return written,
         }
-        execute(self.connection, "RELEASE command")?;
+        self.statements.execute("RELEASE command", [])?;
         written
     }
 
@@ -128,9 +132,8 @@ impl Step<'_> {
         let Some(draft) = &command.idempotency else { return Ok(None) };
         let sql = "SELECT request, answer, kept_until_ms, first_change, first_memory, memories \
                    FROM idempotency WHERE workspace = ? AND key = ? AND kept_until_ms > ?";
-        let mut statement = self.connection.prepare_cached(sql)?;
         let params = params![self.workspace, draft.key.as_str(), self.at.0];
-        Ok(statement.query_row(params, idempotency).optional()?)
+        Ok(self.statements.find(sql, params, idempotency)?)
     }
 
     /// Refuses the command unless the row is as expected.
@@ -195,10 +198,9 @@ impl Step<'_> {
         }
     }
 
-    fn version(&self, sql: &str, key: impl Params) -> Result<Option<(Change, bool)>> {
-        let mut statement = self.connection.prepare_cached(sql)?;
+    fn version(&self, sql: &'static str, key: impl Params) -> Result<Option<(Change, bool)>> {
         let read = |row: &rusqlite::Row<'_>| Ok((change(row, 0)?, row.get::<_, i64>(1)? == LIVE));
-        Ok(statement.query_row(key, read).optional()?)
+        Ok(self.statements.find(sql, key, read)?)
     }
 
     fn write(&mut self, command: &Command) -> Result<()> {
@@ -249,7 +251,7 @@ impl Step<'_> {
     fn event(&self, event: &EventDraft) -> Result<()> {
         let sql = "INSERT INTO events (workspace, change, at_ms, kind, actor, memory, envelope, \
                    delivery, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-        self.connection.prepare_cached(sql)?.execute(params![
+        self.statements.execute(sql, params![
             self.workspace,
             self.counter.change,
             self.at.0,
@@ -267,7 +269,7 @@ impl Step<'_> {
         let sql = "INSERT OR REPLACE INTO idempotency (workspace, key, request, answer, \
                    kept_until_ms, first_change, first_memory, memories) \
                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-        self.connection.prepare_cached(sql)?.execute(params![
+        self.statements.execute(sql, params![
             self.workspace,
             draft.key.as_str(),
             draft.request.to_string(),
@@ -284,14 +286,14 @@ impl Step<'_> {
         let sql = "DELETE FROM idempotency WHERE workspace = ?1 AND key IN ( \
                        SELECT key FROM idempotency WHERE workspace = ?1 AND kept_until_ms <= ?2 \
                        ORDER BY kept_until_ms, key LIMIT ?3)";
-        self.connection.prepare_cached(sql)?.execute(params![self.workspace, until.0, rows_max])?;
+        self.statements.execute(sql, params![self.workspace, until.0, rows_max])?;
         Ok(())
     }
 
     fn erase_event_reasons(&self, id: EnvelopeId) -> Result<()> {
         let sql = "UPDATE events SET data = json_remove(data, '$.reason') \
                    WHERE workspace = ? AND envelope = ?";
-        self.connection.prepare_cached(sql)?.execute(params![self.workspace, id.to_string()])?;
+        self.statements.execute(sql, params![self.workspace, id.to_string()])?;
         Ok(())
     }
 
@@ -299,7 +301,7 @@ impl Step<'_> {
     fn forget_events(&self, until: UnixMs, rows_max: u32) -> Result<()> {
         let sql = "DELETE FROM events WHERE workspace = ?1 AND at_ms <= ?2 AND change IN ( \
                        SELECT change FROM events WHERE workspace = ?1 ORDER BY change LIMIT ?3)";
-        self.connection.prepare_cached(sql)?.execute(params![self.workspace, until.0, rows_max])?;
+        self.statements.execute(sql, params![self.workspace, until.0, rows_max])?;
         Ok(())
     }
 }
