@@ -351,8 +351,7 @@ fn log_says_who_did_what() {
     block_on(house.memories.purge(&house.caller, id(2))).unwrap();
     let events =
         block_on(house.store.events(&house.caller.workspace, Change::ZERO, 10)).unwrap().items;
-    let told: Vec<_> =
-        events.iter().map(|e| (&*e.kind, e.memory.unwrap().number())).collect();
+    let told: Vec<_> = events.iter().map(|e| (&*e.kind, e.memory.unwrap().number())).collect();
     assert_eq!(told, [("memory.stored", 1), ("memory.pinned", 1), ("memory.purged", 2)]);
     assert_eq!(events[0].data.number("count"), Some(2));
     assert!(events.iter().all(|event| event.actor == house.caller.agent));

@@ -8,6 +8,30 @@ use ulid::{ULID_LEN, Ulid};
 use crate::limits::JSON_INTEGER_MAX;
 use crate::string_type::{ParseError, string_type};
 
+const PREFIX_BYTES: usize = 4;
+
+/// An id as it is written. Ids are written at every step, and their spelling is short.
+pub struct SpelledId([u8; PREFIX_BYTES + ULID_LEN]);
+
+impl SpelledId {
+    fn new(prefix: &str, ulid: Ulid) -> Self {
+        let mut spelled = [0; PREFIX_BYTES + ULID_LEN];
+        let (before, behind) = spelled.split_at_mut(PREFIX_BYTES);
+        before.copy_from_slice(prefix.as_bytes());
+        behind.copy_from_slice(ulid.array_to_str(&mut [0; ULID_LEN]).as_bytes());
+        Self(spelled)
+    }
+}
+
+impl std::ops::Deref for SpelledId {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        // A prefix and a ULID are ASCII.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
 macro_rules! ulid_id {
     ($(#[$doc:meta])* $type:ident, prefix: $prefix:literal, expected: $expected:literal, pattern: $pattern:literal) => {
         $(#[$doc])*
@@ -20,6 +44,11 @@ macro_rules! ulid_id {
                 Self(Ulid::from_parts(unix_ms, random))
             }
 
+            /// As it is written.
+            pub fn spelled(&self) -> SpelledId {
+                SpelledId::new($prefix, self.0)
+            }
+
             /// The moment inside the id.
             pub fn unix_ms(self) -> u64 {
                 self.0.timestamp_ms()
@@ -28,8 +57,7 @@ macro_rules! ulid_id {
 
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str($prefix)?;
-                f.write_str(self.0.array_to_str(&mut [0; ULID_LEN]))
+                f.write_str(&self.spelled())
             }
         }
 
@@ -51,7 +79,7 @@ macro_rules! ulid_id {
             }
         }
 
-        string_type!($type, expected: $expected, pattern: $pattern);
+        string_type!($type, spelled: spelled, expected: $expected, pattern: $pattern);
     };
 }
 

@@ -33,7 +33,7 @@ mod word_counts;
 pub use constraint::{DEADLINE, MAX_HOPS, MAX_TOKENS};
 pub use digest::{Digest, Salt};
 pub use envelope::*;
-pub use id::{AlertId, DeliveryId, EnvelopeId, MemoryId, PublicationId};
+pub use id::{AlertId, DeliveryId, EnvelopeId, MemoryId, PublicationId, SpelledId};
 pub use name::{AgentName, ConstraintName, Subject, Traceparent, WorkspaceName};
 pub use read::{ReadError, digest_of, from_value};
 pub use render::{Part, Piece, inert, inline, is_hidden, memory_piece, pieces, render};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use smol_str::SmolStr;
+
 use crate::limits::{NAME_BYTES_MAX, SHORT_TEXT_BYTES_MAX};
 use crate::string_type::{ParseError, string_type};
 
@@ -10,7 +12,7 @@ macro_rules! name_type {
     ($(#[$doc:meta])* $type:ident, valid: $valid:path, expected: $expected:literal, pattern: $pattern:literal) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $type(String);
+        pub struct $type(SmolStr);
 
         impl $type {
             /// The name as it is written.
@@ -36,14 +38,14 @@ macro_rules! name_type {
 
             fn from_str(text: &str) -> Result<Self, ParseError> {
                 if $valid(text) {
-                    Ok(Self(text.to_owned()))
+                    Ok(Self(text.into()))
                 } else {
                     Err(ParseError::new($expected, text))
                 }
             }
         }
 
-        string_type!($type, expected: $expected, pattern: $pattern);
+        string_type!($type, spelled: as_str, expected: $expected, pattern: $pattern);
     };
 }
 

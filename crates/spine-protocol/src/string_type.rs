@@ -23,7 +23,7 @@ impl ParseError {
     }
 }
 
-/// Gives a type with `Display` and `FromStr` its JSON form and its JSON Schema.
+/// Gives a type with `Display` and `FromStr` its JSON form and its JSON Schema. One that has its spelling at hand says how.
 macro_rules! string_type {
     ($type:ident, expected: $expected:expr, pattern: $pattern:expr) => {
         impl serde::Serialize for $type {
@@ -32,6 +32,18 @@ macro_rules! string_type {
             }
         }
 
+        string_type!(read $type, $expected, $pattern);
+    };
+    ($type:ident, spelled: $spelled:ident, expected: $expected:expr, pattern: $pattern:expr) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.$spelled())
+            }
+        }
+
+        string_type!(read $type, $expected, $pattern);
+    };
+    (read $type:ident, $expected:expr, $pattern:expr) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Visitor;

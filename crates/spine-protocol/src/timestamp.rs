@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use jiff::fmt::temporal::DateTimePrinter;
+
 use crate::string_type::{ParseError, string_type};
 
 /// An RFC 3339 date and time with its offset. The spelling is kept, because it is inside the digest;
@@ -14,6 +16,10 @@ pub struct Timestamp {
     instant: jiff::Timestamp,
 }
 
+/// Until the year 9999.
+const WRITTEN_BYTES: usize = 24;
+const WRITER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+
 const EXPECTED: &str = "an RFC 3339 date and time such as `2026-01-15T09:30:00.123Z`";
 const PATTERN: &str = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$";
 
@@ -21,7 +27,8 @@ impl Timestamp {
     /// The moment this many milliseconds after 1970, if it is in the years 0 to 9999.
     pub fn from_unix_ms(unix_ms: i64) -> Option<Self> {
         let instant = jiff::Timestamp::from_millisecond(unix_ms).ok()?;
-        let written = format!("{instant:.3}");
+        let mut written = String::with_capacity(WRITTEN_BYTES);
+        WRITER.print_timestamp(&instant, &mut written).ok()?;
         is_rfc3339(&written).then_some(Self { written, instant })
     }
 
@@ -63,7 +70,7 @@ impl FromStr for Timestamp {
     }
 }
 
-string_type!(Timestamp, expected: EXPECTED, pattern: PATTERN);
+string_type!(Timestamp, spelled: as_str, expected: EXPECTED, pattern: PATTERN);
 
 /// The date parser also takes other ISO 8601 forms; readers in other languages may not.
 fn is_rfc3339(text: &str) -> bool {

@@ -7,8 +7,8 @@ use rusqlite::types::Type;
 use serde_json::{Map, Value};
 use spine_protocol::{MemoryId, Timestamp};
 use spine_store::{
-    Change, Delivery, DeliveryState, Facts, Gone, GoneReason, IdempotencyRecord, Memory, MemoryBody,
-    MemoryRow, Priority, Receipt, Tag, UnixMs,
+    Change, Delivery, DeliveryState, Facts, Gone, GoneReason, IdempotencyRecord, Memory,
+    MemoryBody, MemoryRow, Priority, Receipt, Tag, UnixMs,
 };
 
 type Result<T> = rusqlite::Result<T>;

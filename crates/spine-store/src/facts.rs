@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 const NONE: &str = "{}";
+const FACTS_BYTES_USUAL: usize = 120;
 
 /// Names with values, as a JSON object.
 #[derive(Debug, Clone, Default)]
@@ -103,7 +104,7 @@ impl Facts {
         if self.0.pop().is_some_and(|_| self.0.len() > 1) {
             self.0.push(',');
         } else {
-            self.0.clear();
+            self.0.reserve(FACTS_BYTES_USUAL);
             self.0.push('{');
         }
         self.0.push('"');
@@ -209,7 +210,10 @@ mod tests {
         assert_eq!(facts.text("agent").as_deref(), Some("coder"));
         assert_eq!(facts.text("reason").as_deref(), Some("\"hop\": 7, \\ and\n\"agent\":\"x\""));
         assert_eq!((facts.number("hop"), facts.number("agent")), (Some(3), None));
-        assert_eq!((facts.text("hop"), facts.text("none"), facts.text("target")), (None, None, None));
+        assert_eq!(
+            (facts.text("hop"), facts.text("none"), facts.text("target")),
+            (None, None, None)
+        );
         assert!(facts.contains("target") && !facts.contains("gent"));
         let map = facts.to_map();
         assert_eq!((map.len(), &map["percent"], &map["target"]), (5, &12.5.into(), &Value::Null));
@@ -222,7 +226,10 @@ mod tests {
         assert_eq!((facts.number("hop"), facts.to_map().len()), (Some(4), 5));
         facts.remove("reason");
         facts.remove("none");
-        assert_eq!((facts.contains("reason"), facts.text("agent").as_deref()), (false, Some("coder")));
+        assert_eq!(
+            (facts.contains("reason"), facts.text("agent").as_deref()),
+            (false, Some("coder"))
+        );
         for name in ["agent", "hop", "percent", "target"] {
             facts.remove(name);
         }
@@ -236,7 +243,10 @@ mod tests {
         let facts = facts();
         assert_eq!(Facts::read(facts.as_json()).unwrap(), facts);
         let spaced = Facts::read(r#"{ "hop" : 3 , "agent" : "coder" }"#).unwrap();
-        assert_eq!((spaced.number("hop"), spaced.text("agent").as_deref()), (Some(3), Some("coder")));
+        assert_eq!(
+            (spaced.number("hop"), spaced.text("agent").as_deref()),
+            (Some(3), Some("coder"))
+        );
         assert_eq!(Facts::read("{}").unwrap(), Facts::default());
         for damaged in ["", "7", "[]", r#"{"hop":"#] {
             assert!(Facts::read(damaged).is_err(), "{damaged:?}");

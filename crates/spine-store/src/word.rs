@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 use spine_protocol::{AgentName, ParseError};
 
 use crate::limits::{
@@ -16,7 +17,7 @@ macro_rules! line_type {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
-        pub struct $type(String);
+        pub struct $type(SmolStr);
 
         impl $type {
             /// The word as it is written.
@@ -35,7 +36,7 @@ macro_rules! line_type {
             type Error = ParseError;
 
             fn try_from(text: String) -> Result<Self, ParseError> {
-                if is_line(&text, $max) { Ok(Self(text)) } else { Err(ParseError::new($expected, &text)) }
+                text.parse()
             }
         }
 
@@ -43,13 +44,13 @@ macro_rules! line_type {
             type Err = ParseError;
 
             fn from_str(text: &str) -> Result<Self, ParseError> {
-                Self::try_from(text.to_owned())
+                if is_line(text, $max) { Ok(Self(text.into())) } else { Err(ParseError::new($expected, text)) }
             }
         }
 
         impl From<$type> for String {
             fn from(word: $type) -> Self {
-                word.0
+                word.0.into()
             }
         }
     };
@@ -85,7 +86,7 @@ line_type!(
 
 impl From<&AgentName> for Author {
     fn from(agent: &AgentName) -> Self {
-        Self(agent.to_string())
+        Self(agent.as_str().into())
     }
 }
 
@@ -130,7 +131,7 @@ impl Kind {
 
 impl Default for Kind {
     fn default() -> Self {
-        Self(Self::NOTE.to_owned())
+        Self(SmolStr::new_static(Self::NOTE))
     }
 }
 

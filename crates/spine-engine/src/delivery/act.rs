@@ -410,12 +410,7 @@ fn note_health(kind: &str, delivery: &Delivery, data: &mut Facts) {
 }
 
 /// How long it was from one moment to another, where both are known.
-fn note_time(
-    data: &mut Facts,
-    name: &'static str,
-    from: Option<UnixMs>,
-    until: Option<UnixMs>,
-) {
+fn note_time(data: &mut Facts, name: &'static str, from: Option<UnixMs>, until: Option<UnixMs>) {
     let Some((from, until)) = from.zip(until) else { return };
     let ms = u64::try_from(until.0 - from.0).unwrap_or_default();
     data.note(name, ms);

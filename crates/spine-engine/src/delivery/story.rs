@@ -55,7 +55,8 @@ impl Delivery {
     }
 }
 
-/// Everything about a delivery that no index needs.
+/// Everything about a delivery that no index needs. What is as usual is not spelled, for it would be half of each story; so the
+/// usual can never become another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Story {
     /// Who sent it.
@@ -65,8 +66,10 @@ pub struct Story {
     /// The agent it was first meant for.
     pub target: AgentName,
     /// How it is tried.
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub policy: Policy,
     /// Whether somebody must take it soon: a direct handoff.
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub direct: bool,
     /// Who is asked next when attempts run out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -84,12 +87,13 @@ pub struct Story {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<UnixMs>,
     /// Included over requested, of its envelope.
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub completeness: f64,
     /// Whom it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Subject>,
     /// Whether its result is checked against a schema.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub has_schema: bool,
     /// While pending: parked when nobody took it until then.
     pub pending_until: UnixMs,
@@ -100,13 +104,16 @@ pub struct Story {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
     /// Attempts spent with the present agent since it was last queued for it.
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub spent: u32,
     /// Whether all of those were spent because nobody took or held it.
+    #[serde(default = "yes", skip_serializing_if = "is_so")]
     pub absent: bool,
     /// The attempts that ended, the newest ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
     /// How many attempts ended in all.
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub attempts_ended: u32,
     /// When it was first accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -280,7 +287,7 @@ pub struct Ending {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<EnvelopeId>,
     /// Whether a person did it by hand.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub by_hand: bool,
 }
 
@@ -355,6 +362,26 @@ impl Story {
     pub(super) fn add_parked(&mut self, reason: ParkedReason) {
         push_bounded(&mut self.parked, reason, PARKED_REASONS_MAX);
     }
+}
+
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+fn whole() -> f64 {
+    1.0
+}
+
+fn is_whole(completeness: &f64) -> bool {
+    *completeness == whole()
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_so(flag: &bool) -> bool {
+    *flag
 }
 
 fn push_bounded<T>(list: &mut Vec<T>, item: T, max: usize) {

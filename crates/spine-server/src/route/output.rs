@@ -22,6 +22,9 @@ pub trait Output: Send + 'static {
     fn respond(self) -> Result<Response, Problem>;
 }
 
+/// With room for most answers, so that they are not moved while they are written.
+const ANSWER_BYTES_USUAL: usize = 2_048;
+
 /// The media type of most answers.
 pub const JSON: &str = "application/json";
 
@@ -51,7 +54,8 @@ impl<T> Json<T> {
     where
         T: Serialize,
     {
-        let bytes = serde_json::to_vec(&self.value).map_err(|error| {
+        let mut bytes = Vec::with_capacity(ANSWER_BYTES_USUAL);
+        serde_json::to_writer(&mut bytes, &self.value).map_err(|error| {
             let said = "the answer cannot be written: report this, with the request id";
             Problem::new(ProblemKind::Internal, said).logged(error.to_string())
         })?;

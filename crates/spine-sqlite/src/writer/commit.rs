@@ -127,7 +127,8 @@ impl Committer {
         let mut counters = Counters::default();
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs {
-            let apply = |command| step::apply((&statements, &self.places), &mut counters, command, undo);
+            let apply =
+                |command| step::apply((&statements, &self.places), &mut counters, command, undo);
             outcomes.push(job.commands.iter().map(apply).collect::<Result<_, _>>()?);
         }
         counters.save(&statements)?;

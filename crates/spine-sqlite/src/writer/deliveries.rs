@@ -20,12 +20,11 @@ pub(crate) const UPDATE: &str = "UPDATE deliveries SET change = ?3, updated_ms =
     WHERE workspace = ?1 AND id = ?2 AND change = ?17 AND +envelope = ?14 AND +root = ?15 \
         AND +order_key IS ?16";
 
-/// The same for one whose row is known.
+/// The same for one whose row is known: the change that wrote a row last tells it from all others.
 pub(crate) const UPDATE_AT: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, \
         state = ?6, rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, \
         story = ?12, result = ?13, room = NULL \
-    WHERE rowid = ?18 AND +workspace = ?1 AND +id = ?2 AND +change = ?17 AND +envelope = ?14 AND +root = ?15 \
-        AND +order_key IS ?16";
+    WHERE rowid = ?2 AND +workspace = ?1 AND +change = ?14";
 
 const REPLACE: &str = "UPDATE deliveries SET change = ?3, updated_ms = ?4, agent = ?5, state = ?6, \
         rank = ?7, visible_ms = ?8, due_ms = ?9, epoch = ?10, incarnation = ?11, story = ?12, \
@@ -43,7 +42,7 @@ pub(super) fn put(step: &Step<'_, '_>, delivery: &Delivery) -> Result<()> {
     let written = if delivery.change == Change::ZERO {
         insert(step, delivery)
     } else if delivery.order_key.is_some() {
-        write(step, ORDERED, delivery, None)
+        write(step, ORDERED, delivery)
     } else {
         update(step, delivery)
     };
@@ -52,19 +51,19 @@ pub(super) fn put(step: &Step<'_, '_>, delivery: &Delivery) -> Result<()> {
 }
 
 fn insert(step: &Step<'_, '_>, delivery: &Delivery) -> rusqlite::Result<usize> {
-    let written = write(step, INSERT, delivery, None)?;
-    step.places.note(delivery.id, step.statements.inserted());
+    let written = write(step, INSERT, delivery)?;
+    if delivery.order_key.is_none() {
+        step.places.note(delivery, step.statements.inserted());
+    }
     Ok(written)
 }
 
 fn update(step: &Step<'_, '_>, delivery: &Delivery) -> rusqlite::Result<usize> {
-    let mut written = 0;
-    if let Some(row) = step.places.of(delivery.id) {
-        written = write(step, UPDATE_AT, delivery, Some(row))?;
-    }
+    let place = step.places.of(delivery);
+    let mut written = place.map_or(Ok(0), |row| write_at(step, row, delivery))?;
     for sql in [UPDATE, REPLACE] {
         if written == 0 {
-            written = write(step, sql, delivery, None)?;
+            written = write(step, sql, delivery)?;
         }
     }
     if !delivery.state.is_open() {
@@ -80,18 +79,13 @@ pub(super) fn remove(step: &Step<'_, '_>, id: DeliveryId, change: Change) -> Res
     step.one_row(removed, || RowKey::Delivery(id), Expected::At(change))
 }
 
-fn write(
-    step: &Step<'_, '_>,
-    sql: &'static str,
-    delivery: &Delivery,
-    place: Option<i64>,
-) -> rusqlite::Result<usize> {
-    let (id, envelope) = (delivery.id.to_string(), delivery.envelope.to_string());
-    let root = delivery.root.to_string();
+fn write(step: &Step<'_, '_>, sql: &'static str, delivery: &Delivery) -> rusqlite::Result<usize> {
+    let (id, envelope) = (delivery.id.spelled(), delivery.envelope.spelled());
+    let (root, read_at) = (delivery.root.spelled(), delivery.change.0.cast_signed());
     let order_key = delivery.order_key.as_ref().map(|key| key.as_str());
     let row = params![
         step.workspace,
-        id,
+        &*id,
         step.counter.change,
         step.at.0,
         delivery.agent.as_str(),
@@ -103,17 +97,31 @@ fn write(
         delivery.incarnation.cast_signed(),
         delivery.story,
         delivery.result,
-        envelope,
-        root,
+        &*envelope,
+        &*root,
         order_key,
+        read_at,
     ];
-    if sql == INSERT {
-        return step.statements.execute(sql, row);
-    }
-    let read_at = delivery.change.0.cast_signed();
-    let on_top_of: &dyn rusqlite::ToSql = &read_at;
-    let place = place.as_ref().map(|place| place as &dyn rusqlite::ToSql);
-    let row: Vec<&dyn rusqlite::ToSql> =
-        row.iter().copied().chain([on_top_of]).chain(place).collect();
-    step.statements.execute(sql, row.as_slice())
+    let wanted = if sql == INSERT { row.len() - 1 } else { row.len() };
+    step.statements.execute(sql, row.get(..wanted).unwrap_or_default())
+}
+
+fn write_at(step: &Step<'_, '_>, row: i64, delivery: &Delivery) -> rusqlite::Result<usize> {
+    let params = params![
+        step.workspace,
+        row,
+        step.counter.change,
+        step.at.0,
+        delivery.agent.as_str(),
+        state_number(delivery.state),
+        rank_of(delivery.priority),
+        delivery.visible_at.0,
+        delivery.due_at.map(|due| due.0),
+        delivery.epoch,
+        delivery.incarnation.cast_signed(),
+        delivery.story,
+        delivery.result,
+        delivery.change.0.cast_signed(),
+    ];
+    step.statements.execute(UPDATE_AT, params)
 }

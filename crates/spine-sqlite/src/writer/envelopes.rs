@@ -10,16 +10,19 @@ pub(super) fn insert(step: &Step<'_, '_>, envelope: &StoredEnvelope) -> Result<(
     let sql = "INSERT INTO envelopes (workspace, id, root, digest, change, bytes, notes, pruned) \
                VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
     let StoredEnvelope { bytes, notes, pruned, .. } = envelope;
-    let written = step.statements.execute(sql, params![
-        step.workspace,
-        envelope.id.to_string(),
-        envelope.root.to_string(),
-        envelope.digest.to_string(),
-        step.counter.change,
-        bytes,
-        notes,
-        pruned,
-    ]);
+    let written = step.statements.execute(
+        sql,
+        params![
+            step.workspace,
+            &*envelope.id.spelled(),
+            &*envelope.root.spelled(),
+            envelope.digest.to_string(),
+            step.counter.change,
+            bytes,
+            notes,
+            pruned,
+        ],
+    );
     step.one_row(written, || RowKey::Envelope(envelope.id), Expected::Absent)
 }
 

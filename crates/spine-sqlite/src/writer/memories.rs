@@ -120,27 +120,30 @@ fn write_body(
     draft: &MemoryDraft,
 ) -> Result<()> {
     let body = &draft.body;
-    let written = step.statements.execute(sql, params![
-        step.workspace,
-        number(id),
-        step.counter.change,
-        step.at.0,
-        body.occurred_at.as_ref().map_or(created_at, UnixMs::from).0,
-        body.expires_at.map(|at| at.0),
-        draft.content.map(|key| key.0),
-        body.pinned,
-        body.priority as u8,
-        body.kind.as_str(),
-        body.author.as_ref().map(|author| author.as_str()),
-        body.thread.as_ref().map(|thread| thread.as_str()),
-        body.subject.as_ref().map(|subject| subject.as_str()),
-        body.occurred_at.as_ref().map(|at| at.as_str()),
-        json(&body.tags),
-        body.title,
-        body.summary,
-        json(&body.metadata),
-        body.text,
-    ]);
+    let written = step.statements.execute(
+        sql,
+        params![
+            step.workspace,
+            number(id),
+            step.counter.change,
+            step.at.0,
+            body.occurred_at.as_ref().map_or(created_at, UnixMs::from).0,
+            body.expires_at.map(|at| at.0),
+            draft.content.map(|key| key.0),
+            body.pinned,
+            body.priority as u8,
+            body.kind.as_str(),
+            body.author.as_ref().map(|author| author.as_str()),
+            body.thread.as_ref().map(|thread| thread.as_str()),
+            body.subject.as_ref().map(|subject| subject.as_str()),
+            body.occurred_at.as_ref().map(|at| at.as_str()),
+            json(&body.tags),
+            body.title,
+            body.summary,
+            json(&body.metadata),
+            body.text,
+        ],
+    );
     written.map(drop).or_else(|error| content_is_held(step, draft, error))
 }
 

@@ -3,26 +3,39 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use spine_protocol::DeliveryId;
+use spine_protocol::{DeliveryId, EnvelopeId};
+use spine_store::Delivery;
 
 /// Open deliveries whose rows are remembered; beyond, all are forgotten.
 const PLACES_MAX: usize = 16_384;
 
-/// Hints: what a transaction wrote that was taken back is remembered, too, so that whoever goes to a row looks whose it is.
+/// A row, and what of it hardly ever changes: a transition that does not change it leaves it alone.
+struct Place {
+    row: i64,
+    envelope: EnvelopeId,
+    root: EnvelopeId,
+}
+
+/// Of deliveries without an order key. They are hints: what a transaction wrote that was taken back is remembered, too, so that
+/// whoever goes to a row looks whose it is.
 #[derive(Default)]
-pub(super) struct Places(RefCell<HashMap<DeliveryId, i64>>);
+pub(super) struct Places(RefCell<HashMap<DeliveryId, Place>>);
 
 impl Places {
-    pub(super) fn of(&self, id: DeliveryId) -> Option<i64> {
-        self.0.borrow().get(&id).copied()
+    pub(super) fn of(&self, delivery: &Delivery) -> Option<i64> {
+        let places = self.0.borrow();
+        let place = places.get(&delivery.id)?;
+        let is_same = (place.envelope, place.root) == (delivery.envelope, delivery.root);
+        is_same.then_some(place.row)
     }
 
-    pub(super) fn note(&self, id: DeliveryId, row: i64) {
+    pub(super) fn note(&self, delivery: &Delivery, row: i64) {
         let mut places = self.0.borrow_mut();
         if places.len() >= PLACES_MAX {
             places.clear();
         }
-        places.insert(id, row);
+        let Delivery { id, envelope, root, .. } = *delivery;
+        places.insert(id, Place { row, envelope, root });
     }
 
     pub(super) fn forget(&self, id: DeliveryId) {
@@ -33,15 +46,40 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spine_store::{Change, DeliveryState, Priority, UnixMs};
+
+    fn delivery(number: u128) -> Delivery {
+        Delivery {
+            id: DeliveryId::from_parts(1, number),
+            envelope: EnvelopeId::from_parts(1, 1),
+            root: EnvelopeId::from_parts(1, 1),
+            agent: "ann".parse().unwrap(),
+            state: DeliveryState::Pending,
+            priority: Priority::Normal,
+            order_key: None,
+            sequence: Change::ZERO,
+            visible_at: UnixMs(0),
+            due_at: None,
+            epoch: 0,
+            incarnation: 0,
+            story: Vec::new(),
+            result: None,
+            updated_at: UnixMs(0),
+            change: Change::ZERO,
+        }
+    }
 
     #[test]
-    fn no_more_are_remembered_than_the_limit() {
-        let (places, id) = (Places::default(), |number| DeliveryId::from_parts(1, number));
+    fn no_more_are_remembered_than_the_limit_and_only_as_they_were() {
+        let places = Places::default();
         for number in 0..=PLACES_MAX as u128 {
-            places.note(id(number), number as i64);
+            places.note(&delivery(number), number as i64);
         }
-        assert_eq!((places.of(id(0)), places.of(id(PLACES_MAX as u128))), (None, Some(16_384)));
-        places.forget(id(PLACES_MAX as u128));
+        let last = delivery(PLACES_MAX as u128);
+        assert_eq!((places.of(&delivery(0)), places.of(&last)), (None, Some(16_384)));
+        let moved = Delivery { envelope: EnvelopeId::from_parts(9, 9), ..last.clone() };
+        assert_eq!(places.of(&moved), None);
+        places.forget(last.id);
         assert!(places.0.borrow().is_empty());
     }
 }

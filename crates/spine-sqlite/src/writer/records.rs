@@ -15,28 +15,34 @@ pub(super) fn put(step: &Step<'_, '_>, record: &Record) -> Result<()> {
 fn insert(step: &Step<'_, '_>, record: &Record) -> rusqlite::Result<usize> {
     let sql = "INSERT INTO records (workspace, collection, name, change, due_ms, value) \
                VALUES (?, ?, ?, ?, ?, ?)";
-    step.statements.execute(sql, params![
-        step.workspace,
-        record.key.collection.as_str(),
-        record.key.name.as_str(),
-        step.counter.change,
-        record.due_at.map(|due| due.0),
-        record.value,
-    ])
+    step.statements.execute(
+        sql,
+        params![
+            step.workspace,
+            record.key.collection.as_str(),
+            record.key.name.as_str(),
+            step.counter.change,
+            record.due_at.map(|due| due.0),
+            record.value,
+        ],
+    )
 }
 
 fn update(step: &Step<'_, '_>, record: &Record) -> rusqlite::Result<usize> {
     let sql = "UPDATE records SET change = ?, due_ms = ?, value = ? \
                WHERE workspace = ? AND collection = ? AND name = ? AND change = ?";
-    step.statements.execute(sql, params![
-        step.counter.change,
-        record.due_at.map(|due| due.0),
-        record.value,
-        step.workspace,
-        record.key.collection.as_str(),
-        record.key.name.as_str(),
-        record.change.0.cast_signed(),
-    ])
+    step.statements.execute(
+        sql,
+        params![
+            step.counter.change,
+            record.due_at.map(|due| due.0),
+            record.value,
+            step.workspace,
+            record.key.collection.as_str(),
+            record.key.name.as_str(),
+            record.change.0.cast_signed(),
+        ],
+    )
 }
 
 pub(super) fn remove(step: &Step<'_, '_>, key: &RecordKey, change: Change) -> Result<()> {

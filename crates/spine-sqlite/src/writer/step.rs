@@ -2,7 +2,7 @@
 
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Params, params};
-use spine_protocol::{EnvelopeId, MemoryId};
+use spine_protocol::{DeliveryId, EnvelopeId, MemoryId};
 use spine_store::{
     Applied, Change, Command, ErrorKind, EventDraft, Expected, Guard, IdempotencyDraft,
     IdempotencyRecord, Outcome, Put, Receipt, RowKey, StoreError, UnixMs,
@@ -251,17 +251,20 @@ impl Step<'_, '_> {
     fn event(&self, event: &EventDraft) -> Result<()> {
         let sql = "INSERT INTO events (workspace, change, at_ms, kind, actor, memory, envelope, \
                    delivery, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-        self.statements.execute(sql, params![
-            self.workspace,
-            self.counter.change,
-            self.at.0,
-            event.kind,
-            event.actor.as_ref().map(|actor| actor.as_str()),
-            event.memory_id(&self.receipt).map(number),
-            event.envelope.map(|id| id.to_string()),
-            event.delivery.map(|id| id.to_string()),
-            event.data.as_json(),
-        ])?;
+        self.statements.execute(
+            sql,
+            params![
+                self.workspace,
+                self.counter.change,
+                self.at.0,
+                event.kind,
+                event.actor.as_ref().map(|actor| actor.as_str()),
+                event.memory_id(&self.receipt).map(number),
+                event.envelope.as_ref().map(EnvelopeId::spelled).as_deref(),
+                event.delivery.as_ref().map(DeliveryId::spelled).as_deref(),
+                event.data.as_json(),
+            ],
+        )?;
         Ok(())
     }
 
@@ -269,16 +272,19 @@ impl Step<'_, '_> {
         let sql = "INSERT OR REPLACE INTO idempotency (workspace, key, request, answer, \
                    kept_until_ms, first_change, first_memory, memories) \
                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-        self.statements.execute(sql, params![
-            self.workspace,
-            draft.key.as_str(),
-            draft.request.to_string(),
-            draft.answer,
-            draft.kept_until.0,
-            self.receipt.first_change.0.cast_signed(),
-            self.receipt.first_memory.map(number),
-            self.receipt.memories,
-        ])?;
+        self.statements.execute(
+            sql,
+            params![
+                self.workspace,
+                draft.key.as_str(),
+                draft.request.to_string(),
+                draft.answer,
+                draft.kept_until.0,
+                self.receipt.first_change.0.cast_signed(),
+                self.receipt.first_memory.map(number),
+                self.receipt.memories,
+            ],
+        )?;
         Ok(())
     }
 

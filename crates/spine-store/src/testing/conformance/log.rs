@@ -4,7 +4,8 @@ use spine_protocol::{DeliveryId, EnvelopeId, WorkspaceName};
 
 use super::draft::*;
 use crate::{
-    Change, Command, Event, EventDraft, EventQuery, Facts, MemoryRef, Put, Store, UnixMs, WorkspaceState,
+    Change, Command, Event, EventDraft, EventQuery, Facts, MemoryRef, Put, Store, UnixMs,
+    WorkspaceState,
 };
 
 pub(super) fn events_are_in_commit_order(store: &dyn Store) {
@@ -33,10 +34,7 @@ pub(super) fn events_are_in_commit_order(store: &dyn Store) {
     };
     assert_eq!((page.items, page.next), (vec![expected.into()], Some(Change(2))));
     let rest = get(store.events(&default(), Change(2), 10));
-    assert_eq!(
-        (&*rest.items[0].kind, rest.items.len(), rest.next),
-        ("test.second", 1, None)
-    );
+    assert_eq!((&*rest.items[0].kind, rest.items.len(), rest.next), ("test.second", 1, None));
     assert_eq!(get(store.newest_change(&default())), Change(3));
 }
 
