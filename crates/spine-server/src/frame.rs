@@ -1,6 +1,7 @@
 //! What surrounds every request: its id, the host it was sent to, a place among the requests at work, a
 //! line in the log.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -71,6 +72,7 @@ async fn with_room<F: Future<Output = Response>>(
 /// One that the caller brought, if it is sane, else a new one.
 fn request_id(headers: &HeaderMap) -> RequestId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
+    static PREFIX: LazyLock<String> = LazyLock::new(|| format!("req-{:x}-", std::process::id()));
     let is_sane = |value: &&HeaderValue| {
         let bytes = value.as_bytes();
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
@@ -79,7 +81,8 @@ fn request_id(headers: &HeaderMap) -> RequestId {
     let brought = headers.get(REQUEST_ID).filter(is_sane).cloned();
     RequestId(brought.unwrap_or_else(|| {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let made = format!("req-{:x}-{number}", std::process::id());
+        let mut made = PREFIX.clone();
+        made.push_str(&number.to_string());
         HeaderValue::try_from(made).unwrap_or(HeaderValue::from_static("req"))
     }))
 }
