@@ -42,6 +42,7 @@ pub(super) fn put(step: &Step<'_, '_>, delivery: &Delivery) -> Result<()> {
     let written = if delivery.change == Change::ZERO {
         insert(step, delivery)
     } else if delivery.order_key.is_some() {
+        step.places.forget(delivery.id);
         write(step, ORDERED, delivery)
     } else {
         update(step, delivery)
@@ -61,12 +62,14 @@ fn insert(step: &Step<'_, '_>, delivery: &Delivery) -> rusqlite::Result<usize> {
 fn update(step: &Step<'_, '_>, delivery: &Delivery) -> rusqlite::Result<usize> {
     let place = step.places.of(delivery);
     let mut written = place.map_or(Ok(0), |row| write_at(step, row, delivery))?;
-    for sql in [UPDATE, REPLACE] {
-        if written == 0 {
-            written = write(step, sql, delivery)?;
-        }
+    if written == 0 {
+        written = write(step, UPDATE, delivery)?;
     }
-    if !delivery.state.is_open() {
+    let is_replaced = written == 0;
+    if is_replaced {
+        written = write(step, REPLACE, delivery)?;
+    }
+    if is_replaced || !delivery.state.is_open() {
         step.places.forget(delivery.id);
     }
     Ok(written)

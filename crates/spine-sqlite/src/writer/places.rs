@@ -9,7 +9,7 @@ use spine_store::Delivery;
 /// Open deliveries whose rows are remembered; beyond, all are forgotten.
 const PLACES_MAX: usize = 16_384;
 
-/// A row, and what of it hardly ever changes: a transition that does not change it leaves it alone.
+/// A row, and what of it hardly ever changes: a transition that leaves it as it is need not write it.
 struct Place {
     row: i64,
     envelope: EnvelopeId,
