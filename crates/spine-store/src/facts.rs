@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 const NONE: &str = "{}";
 const FACTS_BYTES_USUAL: usize = 120;
 
-/// Names with values, as a JSON object.
+/// Names with values, as a JSON object; nothing at all where there are none.
 #[derive(Debug, Clone, Default)]
 pub struct Facts(String);
 
@@ -70,13 +70,13 @@ impl<'v, T: Into<Fact<'v>>> From<Option<T>> for Fact<'v> {
 impl Facts {
     /// As they stand in the log; the error says why a text is no JSON object.
     pub fn read(json: &str) -> Result<Self, serde_json::Error> {
-        if json == NONE {
-            return Ok(Self::default());
-        }
         serde_json::from_str::<Map<String, Value>>(json).map(|read| Self::of_map(&read))
     }
 
     fn of_map(map: &Map<String, Value>) -> Self {
+        if map.is_empty() {
+            return Self::default();
+        }
         // A map with string keys always has a spelling.
         Self(serde_json::to_string(map).unwrap_or_default())
     }
@@ -99,7 +99,8 @@ impl Facts {
     /// States a fact. A name is a plain word, and nothing was stated under it before.
     pub fn note<'v>(&mut self, name: &'static str, value: impl Into<Fact<'v>>) {
         debug_assert!(!self.contains(name), "{name} is stated twice");
-        if self.0.pop().is_some_and(|_| self.0.len() > 1) {
+        // Another one stands before the closing brace, or there is none yet.
+        if self.0.pop().is_some() {
             self.0.push(',');
         } else {
             self.0.reserve(FACTS_BYTES_USUAL);

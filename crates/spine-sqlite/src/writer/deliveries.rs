@@ -1,6 +1,6 @@
 //! Writing deliveries: each on top of the version it was read at.
 
-use rusqlite::params;
+use rusqlite::{ToSql, params};
 use spine_protocol::DeliveryId;
 use spine_store::{Change, Delivery, Expected, RowKey};
 
@@ -86,45 +86,64 @@ fn write(step: &Step<'_, '_>, sql: &'static str, delivery: &Delivery) -> rusqlit
     let (id, envelope) = (delivery.id.spelled(), delivery.envelope.spelled());
     let (root, read_at) = (delivery.root.spelled(), delivery.change.0.cast_signed());
     let order_key = delivery.order_key.as_ref().map(|key| key.as_str());
-    let row = params![
-        step.workspace,
-        &*id,
-        step.counter.change,
-        step.at.0,
-        delivery.agent.as_str(),
-        state_number(delivery.state),
-        rank_of(delivery.priority),
-        delivery.visible_at.0,
-        delivery.due_at.map(|due| due.0),
-        delivery.epoch,
-        delivery.incarnation.cast_signed(),
-        delivery.story,
-        delivery.result,
-        &*envelope,
-        &*root,
-        order_key,
-        read_at,
-    ];
-    let wanted = if sql == INSERT { row.len() - 1 } else { row.len() };
-    step.statements.execute(sql, row.get(..wanted).unwrap_or_default())
+    let moved = Moved::of(step, delivery);
+    let (head, lasting) = (params![step.workspace, &*id], params![&*envelope, &*root, order_key]);
+    let guard = if sql == INSERT { params![] } else { params![read_at] };
+    step.statements.execute(sql, &*[head, &moved.params(), lasting, guard].concat())
 }
 
 fn write_at(step: &Step<'_, '_>, row: i64, delivery: &Delivery) -> rusqlite::Result<usize> {
-    let params = params![
-        step.workspace,
-        row,
-        step.counter.change,
-        step.at.0,
-        delivery.agent.as_str(),
-        state_number(delivery.state),
-        rank_of(delivery.priority),
-        delivery.visible_at.0,
-        delivery.due_at.map(|due| due.0),
-        delivery.epoch,
-        delivery.incarnation.cast_signed(),
-        delivery.story,
-        delivery.result,
-        delivery.change.0.cast_signed(),
-    ];
-    step.statements.execute(UPDATE_AT, params)
+    let (moved, read_at) = (Moved::of(step, delivery), delivery.change.0.cast_signed());
+    let (head, guard) = (params![step.workspace, row], params![read_at]);
+    step.statements.execute(UPDATE_AT, &*[head, &moved.params(), guard].concat())
+}
+
+/// What a transition changes, as SQLite takes it.
+struct Moved<'d> {
+    change: i64,
+    at_ms: i64,
+    agent: &'d str,
+    state: u8,
+    rank: u8,
+    visible_ms: i64,
+    due_ms: Option<i64>,
+    epoch: u32,
+    incarnation: i64,
+    story: &'d [u8],
+    result: Option<&'d [u8]>,
+}
+
+impl<'d> Moved<'d> {
+    fn of(step: &Step<'_, '_>, delivery: &'d Delivery) -> Self {
+        Self {
+            change: step.counter.change,
+            at_ms: step.at.0,
+            agent: delivery.agent.as_str(),
+            state: state_number(delivery.state),
+            rank: rank_of(delivery.priority),
+            visible_ms: delivery.visible_at.0,
+            due_ms: delivery.due_at.map(|due| due.0),
+            epoch: delivery.epoch,
+            incarnation: delivery.incarnation.cast_signed(),
+            story: &delivery.story,
+            result: delivery.result.as_deref(),
+        }
+    }
+
+    /// From the third parameter on.
+    fn params(&self) -> [&dyn ToSql; 11] {
+        [
+            &self.change,
+            &self.at_ms,
+            &self.agent,
+            &self.state,
+            &self.rank,
+            &self.visible_ms,
+            &self.due_ms,
+            &self.epoch,
+            &self.incarnation,
+            &self.story,
+            &self.result,
+        ]
+    }
 }
