@@ -1,5 +1,5 @@
-//! What an event says besides whom it is about: a few flat facts. Whoever states them spells them, once; they are kept, logged
-//! and told as they are spelled. As a map, each would be several allocations that another thread frees.
+//! What an event says besides whom it is about: a few flat facts. Whoever states them spells them, once; they are kept and
+//! logged as they are spelled. As a map, each would be several allocations that another thread frees.
 
 use std::borrow::Cow;
 

@@ -403,7 +403,6 @@ fn note_health(kind: &str, delivery: &Delivery, data: &mut Facts) {
         }
         "delivery.parked" => {
             let cause = story.parked.last().map(|reason| reason.cause.as_str());
-            let cause = cause.filter(|_| !data.contains("cause"));
             cause.into_iter().for_each(|cause| data.note("cause", cause));
         }
         _ => {}

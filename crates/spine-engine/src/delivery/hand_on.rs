@@ -126,7 +126,7 @@ impl Deliveries {
         let message = format!("{rule}{}", shown(&cycle));
         let (reason, refused) = (message.clone(), serde_json::to_value(next).ok());
         let event = Event::HopLimit { fence, reason, refused };
-        let act = Act::new(caller, delivery.row.id, event).noting("cause", "hop_limit");
+        let act = Act::new(caller, delivery.row.id, event);
         match self.act(&caller.workspace, act).await {
             Ok(_) => DeliveryError::HopLimit { message, agents, cycle },
             Err(error) => error,

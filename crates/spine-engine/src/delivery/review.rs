@@ -160,7 +160,7 @@ impl Deliveries {
         delivery.row.due_at = None;
         let (at, reason, by) = (command.at, reason.to_owned(), caller.agent.clone());
         delivery.story.add_parked(ParkedReason { at, cause, reason, by });
-        let act = Act::new(caller, delivery.row.id, Event::Due).noting("cause", cause.as_str());
+        let act = Act::new(caller, delivery.row.id, Event::Due);
         command.puts.push(Put::Delivery(Box::new(delivery.to_row())));
         command.events.push(event("delivery.parked", &act, &delivery));
         Ok(delivery)
