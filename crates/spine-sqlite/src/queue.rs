@@ -28,13 +28,16 @@ pub(crate) struct Queue<T> {
 struct State<T> {
     items: VecDeque<(T, Weight)>,
     waiting: Weight,
+    /// Takers that sleep and were not woken yet. Waking nobody is a call of the system as well, and most items come while
+    /// everyone who takes them is at work.
+    sleeping: usize,
     closed: bool,
 }
 
 impl<T> Queue<T> {
     pub(crate) fn new(max: Weight) -> Self {
         let (items, waiting) = (VecDeque::new(), Weight::default());
-        let state = Mutex::new(State { items, waiting, closed: false });
+        let state = Mutex::new(State { items, waiting, sleeping: 0, closed: false });
         Self { state, arrived: Condvar::new(), max }
     }
 
@@ -52,16 +55,22 @@ impl<T> Queue<T> {
         }
         state.waiting = Weight { commands, bytes };
         state.items.push_back((item, weight));
+        let wakes = state.sleeping > 0;
+        state.sleeping = state.sleeping.saturating_sub(1);
         drop(state);
-        self.arrived.notify_one();
+        if wakes {
+            self.arrived.notify_one();
+        }
         Ok(())
     }
 
     /// Waits for items and takes as many as fit, at least one; nothing when the queue is closed and empty.
     pub(crate) fn take(&self, commands_max: usize) -> Vec<T> {
-        let waiting = |state: &mut State<T>| state.items.is_empty() && !state.closed;
-        let locked = self.arrived.wait_while(self.lock(), waiting);
-        let mut state = locked.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        while state.items.is_empty() && !state.closed {
+            state.sleeping += 1;
+            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
         let (mut taken, mut commands) = (Vec::new(), 0);
         while let Some((_, next)) = state.items.front() {
             commands += next.commands;
@@ -122,6 +131,23 @@ mod tests {
         let queue = Queue::new(Weight { commands: 100, bytes: 15 });
         assert_eq!(queue.push('a', Weight { commands: 1, bytes: 99 }), Ok(()));
         assert_eq!(queue.push('b', ONE), Err(Refused::Full));
+    }
+
+    #[test]
+    fn every_item_is_taken_however_takers_sleep() {
+        const ITEMS: usize = 20_000;
+        let queue = Queue::new(Weight { commands: ITEMS, bytes: usize::MAX });
+        let take_all = || -> usize {
+            let takes = std::iter::repeat_with(|| queue.take(1).len());
+            takes.take_while(|taken| *taken > 0).sum()
+        };
+        let taken: usize = std::thread::scope(|scope| {
+            let takers: Vec<_> = (0..3).map(|_| scope.spawn(take_all)).collect();
+            (0..ITEMS).for_each(|item| queue.push(item, ONE).unwrap());
+            queue.close();
+            takers.into_iter().map(|taker| taker.join().unwrap()).sum()
+        });
+        assert_eq!(taken, ITEMS);
     }
 
     #[test]
