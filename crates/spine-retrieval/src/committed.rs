@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use spine_store::Identity;
-use tantivy::schema::{Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{
+    BytesOptions, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
+};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{
     DocSet as _, Index, IndexBuilder, IndexSettings, Searcher, SegmentReader, TERMINATED,
     TantivyDocument, Term,
 };
 
-use crate::date_words::DateWords;
 use crate::document_terms::{BORDER, DocumentTerms};
 use crate::record::RecordBytes;
 use crate::segment_records::{Records, RecordsPlugin};
@@ -20,7 +21,7 @@ use crate::workspace_terms::{WORKSPACE_TERMS, WorkspaceTerms};
 
 /// Raised whenever the form on disk or the way terms are made changes: an older index is built anew. One of format 3 may hold
 /// memories that were deleted.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// What a commit says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -57,7 +58,6 @@ pub(crate) struct Fields {
     workspace: Field,
     key: Field,
     words: Field,
-    dates: Field,
     record: Field,
 }
 
@@ -68,12 +68,12 @@ impl Fields {
             .set_fieldnorms(false)
             .set_index_option(IndexRecordOption::WithFreqs);
         let counted = TextOptions::default().set_indexing_options(counted);
+        let whole = BytesOptions::default().set_indexed();
         let mut schema = Schema::builder();
         let fields = Self {
-            workspace: schema.add_text_field("workspace", STRING),
-            key: schema.add_text_field("key", STRING),
-            words: schema.add_text_field("words", counted.clone()),
-            dates: schema.add_text_field("dates", counted),
+            workspace: schema.add_bytes_field("workspace", whole.clone()),
+            key: schema.add_bytes_field("key", whole),
+            words: schema.add_text_field("words", counted),
             record: schema.add_custom_field("record", "record", serde_json::Value::Null),
         };
         (schema.build(), fields)
@@ -81,24 +81,30 @@ impl Fields {
 
     /// What a memory's document is deleted by.
     pub(crate) fn key(&self, workspace: &str, number: u32) -> Term {
-        Term::from_field_text(self.key, &format!("{workspace}{BORDER}{number}"))
+        Term::from_field_bytes(self.key, &key(workspace, number))
     }
 
     pub(crate) fn document(
         &self,
         workspace: &str,
         number: u32,
-        (terms, date): (&DocumentTerms, DateWords),
+        terms: &DocumentTerms,
         record: &RecordBytes,
     ) -> TantivyDocument {
         let mut document = TantivyDocument::default();
-        document.add_text(self.workspace, workspace);
-        document.add_text(self.key, format!("{workspace}{BORDER}{number}"));
+        document.add_bytes(self.workspace, workspace.as_bytes());
+        document.add_bytes(self.key, &key(workspace, number));
         document.add_text(self.words, terms.as_str());
-        document.add_text(self.dates, format!("{workspace}{BORDER}{}", date.words()));
         document.add_custom(self.record, record.as_bytes());
         document
     }
+}
+
+/// Numbers sort as their bytes do.
+fn key(workspace: &str, number: u32) -> Vec<u8> {
+    let mut key = format!("{workspace}{BORDER}").into_bytes();
+    key.extend(number.to_be_bytes());
+    key
 }
 
 /// What makes or opens an index that takes terms and records as they are given here.
@@ -114,15 +120,6 @@ pub(crate) fn index_builder() -> IndexBuilder {
         .settings(settings)
         .tokenizers(tokenizers)
         .register_plugin(Arc::new(RecordsPlugin { field: fields.record }))
-}
-
-/// Where a posting is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// The memory's own words.
-    Words,
-    /// The words of its date.
-    Dates,
 }
 
 /// One commit, open for reading.
@@ -151,27 +148,23 @@ impl Committed {
         self.searcher.segment_readers().iter().zip(&self.records)
     }
 
-    fn term(&self, source: Source, workspace: &str, term: &str) -> Term {
-        let field = match source {
-            Source::Words => self.fields.words,
-            Source::Dates => self.fields.dates,
-        };
-        Term::from_field_text(field, &format!("{workspace}{BORDER}{term}"))
+    fn term(&self, workspace: &str, term: &str) -> Term {
+        Term::from_field_text(self.fields.words, &format!("{workspace}{BORDER}{term}"))
     }
 
     /// In how many documents a word stands, deleted ones too.
     pub(crate) fn frequency(&self, workspace: &str, term: &str) -> tantivy::Result<u64> {
-        self.searcher.doc_freq(&self.term(Source::Words, workspace, term))
+        self.searcher.doc_freq(&self.term(workspace, term))
     }
 
     /// Calls back with segment, document and count of every posting of a term.
     pub(crate) fn postings(
         &self,
-        (source, workspace, term): (Source, &str, &str),
+        (workspace, term): (&str, &str),
         mut found: impl FnMut(usize, u32, u32),
     ) -> tantivy::Result<()> {
         use tantivy::postings::Postings as _;
-        let term = self.term(source, workspace, term);
+        let term = self.term(workspace, term);
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
             let index = reader.inverted_index(term.field())?;
             let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)?
@@ -193,7 +186,7 @@ impl Committed {
         reader: &SegmentReader,
         mut found: impl FnMut(u32, bool),
     ) -> tantivy::Result<()> {
-        let term = Term::from_field_text(self.fields.workspace, workspace);
+        let term = Term::from_field_bytes(self.fields.workspace, workspace.as_bytes());
         let index = reader.inverted_index(term.field())?;
         let Some(mut postings) = index.read_postings(&term, IndexRecordOption::Basic)? else {
             return Ok(());

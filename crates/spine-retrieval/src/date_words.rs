@@ -31,12 +31,19 @@ static WEEKDAY_STEMS: LazyLock<Vec<String>> =
     LazyLock::new(|| WEEKDAYS.iter().map(|word| stem(word)).collect());
 
 /// Day, month, year and weekday (from Monday, 0) of the moment a memory is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DateWords {
     pub(crate) day: u8,
     pub(crate) month: u8,
     pub(crate) year: i16,
     pub(crate) weekday: u8,
+}
+
+impl Default for DateWords {
+    /// No date: nothing names it.
+    fn default() -> Self {
+        Self { day: 0, month: 0, year: i16::MIN, weekday: WEEKDAYS.len() as u8 }
+    }
 }
 
 impl DateWords {
@@ -46,15 +53,6 @@ impl DateWords {
         let date: Option<Date> =
             written.and_then(|at| at.as_str().get(..10).and_then(|date| date.parse().ok()));
         date.map(Self::from).unwrap_or_default()
-    }
-
-    /// The terms it is indexed by, a space behind each.
-    pub(crate) fn words(self) -> String {
-        let Self { day, year, .. } = self;
-        let month = MONTH_STEMS.get(usize::from(self.month).wrapping_sub(1));
-        let weekday = WEEKDAY_STEMS.get(usize::from(self.weekday));
-        let name = |stem: Option<&String>| stem.map(|stem| format!("{stem} ")).unwrap_or_default();
-        format!("{day} {}{year} {}", name(month), name(weekday))
     }
 
     /// What it is counted under.
@@ -143,13 +141,21 @@ mod tests {
     fn a_date_is_four_words_and_each_names_it() {
         let at: Timestamp = "2023-05-08T23:30:00-05:00".parse().unwrap();
         let date = DateWords::of(Some(&at), UnixMs(0));
-        assert_eq!(date.words(), "8 may 2023 monday ");
         assert_eq!(DateWords::unpack(date.pack()), date);
-        for term in date.words().split_whitespace() {
+        for term in ["8", "may", "2023", "monday"] {
             assert!(DatePart::of_term(term).names(date), "{term}");
         }
         for term in ["9", "june", "2024", "08", "tuesday", "mayor"] {
             assert!(!DatePart::of_term(term).names(date), "{term}");
+        }
+    }
+
+    #[test]
+    fn nothing_names_no_date() {
+        let none = DateWords::unpack(DateWords::default().pack());
+        assert_eq!(none, DateWords::default());
+        for term in ["0", "1", "january", "monday", "sunday", "-32768", "32768"] {
+            assert!(!DatePart::of_term(term).names(none), "{term}");
         }
     }
 }

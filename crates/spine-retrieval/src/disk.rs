@@ -250,7 +250,7 @@ mod tests {
         let memory = Memory { id, version: 1, change, created_at, updated_at, body };
         let (terms, date) = (DocumentTerms::new(WORKSPACE), DateWords::of(None, created_at));
         let record = RecordBytes::new(&memory, number, (&terms, date), None);
-        fields.document(WORKSPACE, number, (&terms, date), &record)
+        fields.document(WORKSPACE, number, &terms, &record)
     }
 
     /// Two segments, of the last one a document deleted by the last commit, and a merge of them due, as a crash leaves

@@ -123,7 +123,7 @@ fn prepare_memory(
     let terms = searched_terms(memory, workspace);
     let date = DateWords::of(memory.body.occurred_at.as_ref(), memory.created_at);
     let record = RecordBytes::new(memory, number, (&terms, date), vector);
-    let document = fields.document(workspace, number, (&terms, date), &record);
+    let document = fields.document(workspace, number, &terms, &record);
     Live { document, record }
 }
 

@@ -12,7 +12,6 @@
 use std::cell::RefCell;
 
 use crate::best::{Best, Scored, best_first};
-use crate::committed::Source;
 use crate::date_words::DatePart;
 use crate::fetching::FETCHED_TOGETHER;
 use crate::limits::{KEPT_SUMS_MAX, MEMORIES_PER_READ};
@@ -112,23 +111,22 @@ fn saturated(count: f64, norm: f64) -> f64 {
     count * (FIRST_K1 + 1.0) / (count + norm)
 }
 
-/// A list of postings and the most it can add to a score.
+/// What leads to memories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The postings of a word.
+    Words,
+    /// The dates of all memories.
+    Dates,
+}
+
+/// The memories that a term leads to, and the most it can add to a score.
 struct List<'q> {
     term: &'q QueryTerm,
     source: Source,
     most: f64,
     /// Live memories in it.
     memories: u64,
-}
-
-impl List<'_> {
-    /// How often it has a memory.
-    fn count_in(&self, space: &Space, slot: &Slot) -> u32 {
-        match self.source {
-            Source::Dates => u32::from(self.term.date.names(slot.date)),
-            Source::Words => count_of(space.terms(slot), self.term.key),
-        }
-    }
 }
 
 /// What a posting adds to a score.
@@ -233,8 +231,26 @@ impl Reader<'_> {
 
     fn read(&self, list: &List<'_>, sums: &mut Sums) -> tantivy::Result<()> {
         let gains = Gains::new(list, self.scorer);
+        if list.source == Source::Dates {
+            self.read_dates(list.term.date, &gains, sums);
+            return Ok(());
+        }
         self.read_tail(list, &gains, sums);
         self.read_committed(list, &gains, sums)
+    }
+
+    fn read_dates(&self, part: DatePart, gains: &Gains, sums: &mut Sums) {
+        let all_pass = self.all_pass();
+        for number in self.space.dated(part) {
+            if sums.takes(number) && (all_pass || self.passing.contains(self.space, number)) {
+                sums.add(number, gains.of(0, 1));
+            }
+        }
+    }
+
+    /// Whether every live memory may be found.
+    fn all_pass(&self) -> bool {
+        matches!(self.passing, Passing::All { .. }) && self.space.expiring == 0
     }
 
     /// Adds what is not on disk, in the same steps as what is: the sums must be the same bit by bit.
@@ -242,7 +258,7 @@ impl Reader<'_> {
         let space = self.space;
         for number in space.tail.keys().filter(|number| self.passing.contains(space, **number)) {
             let Some(slot) = space.slot(*number) else { continue };
-            let count = list.count_in(space, slot);
+            let count = count_of(space.terms(slot), list.term.key);
             if count > 0 && sums.takes(*number) {
                 sums.add(*number, gains.of(slot.length, count));
             }
@@ -256,8 +272,8 @@ impl Reader<'_> {
         sums: &mut Sums,
     ) -> tantivy::Result<()> {
         let space = self.space;
-        let key = (list.source, self.workspace, list.term.text.as_str());
-        let all_pass = matches!(self.passing, Passing::All { .. }) && space.expiring == 0;
+        let key = (self.workspace, list.term.text.as_str());
+        let all_pass = self.all_pass();
         space.committed.postings(key, |segment, document, count| {
             let documents = space.documents.get(segment);
             let number = documents.and_then(|all| all.get(document as usize)).copied();

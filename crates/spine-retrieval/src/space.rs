@@ -100,6 +100,8 @@ pub(crate) struct Space {
     /// Whom each memory is about, `NO_MEMORY` where there is none: small, since most filters name a subject.
     subjects: Vec<u32>,
     subject_counts: FastMap<u32, usize>,
+    /// Of each live memory: small, since a query that names a date looks through all.
+    dates: Vec<DateWords>,
     vectors: Vectors,
     norms: Vec<f32>,
     bits: SignBits,
@@ -143,6 +145,7 @@ impl Space {
             posted: Vec::new(),
             subjects: Vec::new(),
             subject_counts: FastMap::default(),
+            dates: Vec::new(),
             vectors: Vectors::new(options.dimensions),
             norms: Vec::new(),
             bits: SignBits::new(options.dimensions),
@@ -183,6 +186,16 @@ impl Space {
 
     fn note_subject(&mut self, number: u32, subject: u32) {
         self.subjects.get_mut(number as usize).into_iter().for_each(|place| *place = subject);
+    }
+
+    fn note_date(&mut self, number: u32, date: DateWords) {
+        self.dates.get_mut(number as usize).into_iter().for_each(|place| *place = date);
+    }
+
+    /// Live memories whose date has this part, expired ones too.
+    pub(crate) fn dated(&self, part: DatePart) -> impl Iterator<Item = u32> {
+        let named = self.dates.iter().enumerate().filter(move |(_, date)| part.names(**date));
+        named.map(|(number, _)| number as u32)
     }
 
     /// Whether every number above 0 is a live memory that never expires.
@@ -383,6 +396,7 @@ impl Space {
             self.links.resize(count, (0, 0));
             self.posted.resize(count, 0);
             self.subjects.resize(count, NO_MEMORY);
+            self.dates.resize(count, DateWords::default());
             self.vectors.resize(count);
             self.norms.resize(count, 1.0);
             self.bits.resize(count);
@@ -398,6 +412,7 @@ impl Space {
         let slot = self.slot_of(record);
         self.count(&slot);
         self.note_subject(number, slot.subject);
+        self.note_date(number, slot.date);
         if let Some(members) = self.threads.get_mut(slot.thread as usize) {
             members.push(number);
         }
@@ -460,6 +475,7 @@ impl Space {
         self.live -= 1;
         self.subject_counts.entry(slot.subject).and_modify(|count| *count -= 1);
         self.note_subject(number, NO_MEMORY);
+        self.note_date(number, DateWords::default());
         self.expiring -= usize::from(slot.expires_ms != i64::MAX);
         self.total_length -= u64::from(slot.length);
         self.author_counts.get_mut(slot.author as usize).into_iter().for_each(|count| *count -= 1);
