@@ -29,7 +29,8 @@ const SMALL_WORKSPACE: usize = 1_000;
 const HITS: usize = 10;
 const PLANTED: usize = 100;
 const WRITERS: usize = 100;
-const WRITTEN: usize = 40_000;
+/// The first is written in less than a second, so that one commit more or less at its end counts.
+const WRITTEN: [usize; 2] = [40_000, 400_000];
 /// As the server does it.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
@@ -38,7 +39,7 @@ const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
-    write_and_index();
+    WRITTEN.into_iter().for_each(write_and_index);
     let told: Vec<usize> = std::env::args().skip(1).map(|size| size.parse().unwrap()).collect();
     let sizes = if told.is_empty() { vec![10_000, 100_000] } else { told };
     for size in sizes.into_iter().filter(|size| *size > 0) {
@@ -49,16 +50,16 @@ fn main() {
 
 /// Storing and indexing by many writers at once, each waiting for its answer, beside FTS5 that is written to in the same
 /// way, and beside FTS5 that is spared the waiting: one thread, and transactions of as many memories as there are writers.
-fn write_and_index() {
-    println!("{WRITTEN} memories by {WRITERS} writers");
+fn write_and_index(count: usize) {
+    println!("{count} memories by {WRITERS} writers");
     let (texts, folder) = (Texts::new(), tempfile::tempdir().unwrap());
     let mut rng = Rng::with_seed(2);
-    let drawn: Vec<String> = (0..WRITTEN).map(|_| texts.draw(&mut rng)).collect();
+    let drawn: Vec<String> = (0..count).map(|_| texts.draw(&mut rng)).collect();
     let in_folder = |name| folder.path().join(name);
     let (fts, fts_cpu) = with_cpu(|| write_fts(&in_folder("fts.db"), &drawn));
     let (alone, alone_cpu) = with_cpu(|| write_fts_alone(&in_folder("fts-alone.db"), &drawn));
     let ((answered, found), cpu) = with_cpu(|| write_ours(folder.path(), &drawn));
-    let each = |cpu: Duration| cpu.as_secs_f64() * 1e6 / WRITTEN as f64;
+    let each = |cpu: Duration| cpu.as_secs_f64() * 1e6 / count as f64;
     for (name, took, cpu) in [
         ("fts5", fts, fts_cpu),
         ("fts5 by one thread", alone, alone_cpu),
@@ -67,7 +68,7 @@ fn write_and_index() {
     ] {
         println!(
             "{name:<18} {:>9.0} memories/s   ratio to fts5 {:.2}, by one thread {:.2}   cpu {:>5.1} µs",
-            per_second(WRITTEN, took),
+            per_second(count, took),
             fts.as_secs_f64() / took.as_secs_f64(),
             alone.as_secs_f64() / took.as_secs_f64(),
             each(cpu),
@@ -148,20 +149,20 @@ fn write_ours(folder: &Path, texts: &[String]) -> (Duration, Duration) {
         write_all(texts, |text| write_one(&*store, text));
         let answered = start.elapsed();
         // Whoever searches does not wait for the next time that the index follows.
-        search(&index, &texts[WRITTEN - 1]);
+        search(&index, &texts[texts.len() - 1]);
         let found = start.elapsed();
         writing.store(false, Ordering::SeqCst);
         (answered, found)
     });
     let status = block_on(index.status(&space)).unwrap();
-    assert_eq!((status.memories, status.indexed), (WRITTEN as u64, status.newest));
+    assert_eq!((status.memories, status.indexed), (texts.len() as u64, status.newest));
     (answered, found)
 }
 
 fn write_all(texts: &[String], write: impl Fn(&str) + Sync) {
     let write = &write;
     thread::scope(|scope| {
-        for share in texts.chunks(WRITTEN / WRITERS) {
+        for share in texts.chunks(texts.len() / WRITERS) {
             scope.spawn(move || share.iter().for_each(|text| write(text)));
         }
     });
