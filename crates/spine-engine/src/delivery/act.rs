@@ -6,7 +6,7 @@ use serde::Serialize;
 use spine_protocol::{AgentName, DeliveryId, Digest, WorkspaceName};
 use spine_store::{
     Applied, Change, Collection, Command, ErrorKind, EventDraft, Fact, Facts, IdempotencyDraft,
-    IdempotencyRecord, Outcome, Put, Record, RecordKey, UnixMs,
+    IdempotencyRecord, Outcome, Put, Record, RecordKey, StoreError, UnixMs,
 };
 
 use super::agents::{AgentOptions, agent_key, breaker_key};
@@ -27,7 +27,7 @@ pub(super) struct Act {
     pub(super) actor: Option<AgentName>,
     pub(super) data: Facts,
     /// What else is to happen in the same step, all or nothing.
-    pub(super) with: Option<Command>,
+    pub(super) with: Option<Box<Command>>,
     /// The answer to remember.
     pub(super) idempotency: Option<IdempotencyDraft>,
 }
@@ -57,13 +57,13 @@ pub(super) struct Standing {
     /// Given no work by a person.
     pub(super) paused: bool,
     /// Its breaker, if it is anything but at rest, and the record it is kept in.
-    pub(super) breaker: Option<(Record, Breaker)>,
+    pub(super) breaker: Option<Box<(Record, Breaker)>>,
 }
 
 impl Standing {
     /// What its breaker lets through.
     pub(super) fn admission(&self, now: UnixMs) -> Admission {
-        self.breaker.as_ref().map_or(Admission::All, |(_, breaker)| breaker.admits(now))
+        self.breaker.as_deref().map_or(Admission::All, |(_, breaker)| breaker.admits(now))
     }
 
     /// Until when it is not to be expected to take this delivery. The probe is what finds out.
@@ -78,18 +78,26 @@ impl Standing {
 
     /// The delivery that is the probe.
     pub(super) fn probe(&self) -> Option<DeliveryId> {
-        self.breaker.as_ref().and_then(|(_, breaker)| breaker.probe)
+        self.breaker.as_deref().and_then(|(_, breaker)| breaker.probe)
     }
 
     /// What makes this delivery the probe, in its own command: so that there is one.
     pub(super) fn probing(&self, id: DeliveryId, now: UnixMs) -> Option<Put> {
-        let (record, breaker) = self.breaker.as_ref()?;
+        let (record, breaker) = self.breaker.as_deref()?;
         let probing = to_record(record.key.clone(), &breaker.probing(id, now), Some(record));
         Some(Put::Record(Box::new(probing)))
     }
 }
 
 pub(super) type Standings = BTreeMap<AgentName, Standing>;
+
+/// A delivery as it was read, or why it could not be.
+type Known = (DeliveryId, std::result::Result<Delivery, StoreError>);
+
+fn of_id(known: &[Known], id: DeliveryId) -> Option<&std::result::Result<Delivery, StoreError>> {
+    let place = known.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+    known.get(place).map(|(_, one)| one)
+}
 
 impl Deliveries {
     /// One delivery, as it is.
@@ -175,19 +183,12 @@ impl Deliveries {
     ) -> Result<()> {
         let chosen: Vec<(usize, &Act)> =
             open.iter().filter_map(|index| Some((*index, acts.get(*index)?))).collect();
-        let mut known: BTreeMap<_, _> = read.into_iter().map(|one| (one.row.id, Ok(one))).collect();
-        let ids = chosen.iter().map(|(_, act)| act.id);
-        let ids: Vec<DeliveryId> = ids.filter(|id| !known.contains_key(id)).collect();
-        if !ids.is_empty() {
-            let rows = self.store.deliveries(workspace, ids).await?;
-            // One that cannot be read fails alone.
-            known.extend(rows.into_iter().map(|row| (row.id, Delivery::of_row(row))));
-        }
-        let agents = known.values().flatten().map(|one| &one.row.agent);
+        let known = self.known(workspace, read, &chosen).await?;
+        let agents = known.iter().flat_map(|(_, one)| one).map(|one| &one.row.agent);
         let standings = self.standings(workspace, agents).await?;
         let mut planned = Vec::new();
         for (index, act) in chosen {
-            let decided = match known.get(&act.id) {
+            let decided = match of_id(&known, act.id) {
                 Some(Ok(before)) => self.decide(before, act, &standings).map(|step| (before, step)),
                 Some(Err(damaged)) => Err(damaged.clone().into()),
                 None => Err(DeliveryError::Unknown { id: act.id }),
@@ -199,6 +200,26 @@ impl Deliveries {
             }
         }
         self.commit(workspace, planned, &standings, outcomes).await
+    }
+
+    /// What these acts are about, in the order of the ids: a map would have room for many where most are about one.
+    async fn known(
+        &self,
+        workspace: &WorkspaceName,
+        read: Vec<Delivery>,
+        acts: &[(usize, &Act)],
+    ) -> Result<Vec<Known>> {
+        let mut known: Vec<Known> = read.into_iter().map(|one| (one.row.id, Ok(one))).collect();
+        known.sort_unstable_by_key(|(id, _)| *id);
+        let ids = acts.iter().map(|(_, act)| act.id);
+        let ids: Vec<DeliveryId> = ids.filter(|id| of_id(&known, *id).is_none()).collect();
+        if !ids.is_empty() {
+            let rows = self.store.deliveries(workspace, ids).await?;
+            // One that cannot be read fails alone.
+            known.extend(rows.into_iter().map(|row| (row.id, Delivery::of_row(row))));
+            known.sort_unstable_by_key(|(id, _)| *id);
+        }
+        Ok(known)
     }
 
     /// The step to take, or nothing if the event changes nothing.
@@ -324,7 +345,7 @@ impl Standing {
         }
         let breaker: Breaker = read_record(&record)?;
         let troubled = breaker != Breaker::default();
-        Ok(Self { breaker: troubled.then_some((record, breaker)), ..self })
+        Ok(Self { breaker: troubled.then(|| Box::new((record, breaker))), ..self })
     }
 }
 
