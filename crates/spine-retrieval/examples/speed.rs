@@ -29,8 +29,8 @@ const SMALL_WORKSPACE: usize = 1_000;
 const HITS: usize = 10;
 const PLANTED: usize = 100;
 const WRITERS: usize = 100;
-/// The first is written in less than a second, so that one commit more or less at its end counts.
-const WRITTEN: [usize; 2] = [40_000, 400_000];
+/// The first are written in a second or two, so that what is still to be indexed at the end counts.
+const WRITTEN: [usize; 3] = [40_000, 100_000, 1_000_000];
 /// As the server does it.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 
