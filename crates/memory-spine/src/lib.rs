@@ -1,5 +1,6 @@
 //! The binary: the command line, the settings, and the one place that picks the parts.
 
+mod allocator;
 mod bridge;
 mod cli;
 mod command;
@@ -19,12 +20,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-// A prototype of the store lost a third of its speed to the system's allocator.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Runs the command that was typed.
 pub fn main() -> ExitCode {
+    allocator::keep_free_pages();
     let cli = cli::Cli::parse();
     match command::run(cli) {
         Ok(()) => ExitCode::SUCCESS,
