@@ -260,13 +260,15 @@ impl Client {
     ) -> Answer<Done> {
         let (own, held, caller) = (self.clone(), held.clone(), self.caller(None));
         let token = format!("r{:x}", self.world.below(u64::MAX));
-        let next = next.map(|(to, options)| Next {
-            // Its hop limit is the parent's.
-            handoff: HandoffRequest {
-                max_hops: None,
-                ..handoff(to, format!("next {} {token}", held.id), 1)
-            },
-            options,
+        let next = next.map(|(to, options)| {
+            Box::new(Next {
+                // Its hop limit is the parent's.
+                handoff: HandoffRequest {
+                    max_hops: None,
+                    ..handoff(to, format!("next {} {token}", held.id), 1)
+                },
+                options,
+            })
         });
         let (chosen, skip) = (next.is_some(), self.world.chance(30));
         let result = Some(json!({ "by": token, "skip": skip }));

@@ -108,7 +108,10 @@ impl House {
 
 fn next_to(name: &str) -> Ack {
     let handoff = HandoffRequest { max_hops: None, ..handoff(agent(name), "go on".into(), 1) };
-    Ack { next: Some(Next { handoff, options: SendOptions::default() }), ..Ack::default() }
+    Ack {
+        next: Some(Box::new(Next { handoff, options: SendOptions::default() })),
+        ..Ack::default()
+    }
 }
 
 fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {

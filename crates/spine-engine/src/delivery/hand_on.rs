@@ -35,7 +35,7 @@ impl Deliveries {
         delivery: &Delivery,
         ack: &Ack,
         completion: &Completion,
-    ) -> Result<Option<Next>> {
+    ) -> Result<Option<Box<Next>>> {
         let next = match (&ack.next, &delivery.story.pipeline) {
             (Some(next), _) => Some(next.clone()),
             (None, Some(name)) => self.next_in_pipeline(caller, name, delivery, ack).await?,
@@ -50,7 +50,7 @@ impl Deliveries {
         id: DeliveryId,
         fence: Fence,
         mut completion: Completion,
-        next: Next,
+        next: Box<Next>,
     ) -> Result<Done> {
         let before = self.get(caller, id).await?;
         let receiver = Caller { agent: Some(before.row.agent.clone()), ..caller.clone() };
@@ -66,7 +66,7 @@ impl Deliveries {
         let sending = Sending { head, options, publication: None };
         let sent = self.plan(&receiver, vec![sending], &mut command).await?;
         let mut act = Act::new(caller, id, Event::Complete(fence, completion));
-        act.with = Some(command);
+        act.with = Some(Box::new(command));
         let place = act.place_of_delivery();
         let delivery = self.act(&caller.workspace, act).await?;
         sent.iter().for_each(|next| self.arrived(caller, next));
@@ -154,7 +154,7 @@ impl Deliveries {
 }
 
 /// The successor's request, with the completed delivery as parent and as a step on record.
-fn continued(mut next: Next, delivery: &Delivery, completion: &Completion) -> Next {
+fn continued(mut next: Box<Next>, delivery: &Delivery, completion: &Completion) -> Box<Next> {
     let handoff = &mut next.handoff;
     if !handoff.parents.contains(&delivery.row.envelope) && handoff.parents.len() < PARENTS_MAX {
         handoff.parents.insert(0, delivery.row.envelope);

@@ -152,7 +152,7 @@ impl Deliveries {
         name: &str,
         delivery: &Delivery,
         ack: &Ack,
-    ) -> Result<Option<Next>> {
+    ) -> Result<Option<Box<Next>>> {
         let pipeline = self.pipeline(caller, name).await?;
         let result = ack.result.clone().unwrap_or_default();
         let Some((agent, summary)) = pipeline.after(&delivery.row.agent, &result) else {
@@ -162,6 +162,6 @@ impl Deliveries {
         let summary = summary.unwrap_or(&envelope.task.summary);
         let handoff = HandoffRequest::new(agent.clone(), summary);
         let options = SendOptions { pipeline: Some(name.to_owned()), ..SendOptions::default() };
-        Ok(Some(Next { handoff, options }))
+        Ok(Some(Box::new(Next { handoff, options })))
     }
 }

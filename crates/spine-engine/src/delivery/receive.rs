@@ -147,7 +147,9 @@ impl Deliveries {
             _ if standing.paused => return Ok(Claimed::default()),
             Admission::All => request.max,
             Admission::Probe => request.max.min(1),
-            Admission::None(_) => return self.claim_probe(caller, request, &standing).await,
+            Admission::None(_) => {
+                return Box::pin(self.claim_probe(caller, request, &standing)).await;
+            }
         };
         let mut in_hands = inbox.take(self, workspace, &request.agent, wanted, now).await?;
         let deliveries = std::mem::take(&mut in_hands.found);
@@ -268,7 +270,7 @@ impl Deliveries {
             if let Some(min) = request.completeness_min.filter(|min| found < *min) {
                 let reason = format!("its completeness is {found:.2}, the receiver wants {min:.2}");
                 let event = Event::Reject { fence, reason, question: None };
-                self.act(&caller.workspace, Act::new(caller, id, event)).await?;
+                Box::pin(self.act(&caller.workspace, Act::new(caller, id, event))).await?;
                 continue;
             }
             let envelope = self.store.envelope(&caller.workspace, delivery.row.envelope).await?;

@@ -233,7 +233,7 @@ impl Deliveries {
         let mut act = Act::new(caller, id, event).noting("next", &made.envelope.id.to_string());
         let sent = sent.into_iter().next().ok_or(DeliveryError::Contended)?;
         act.idempotency = idempotency::record(caller, digest, &sent.row.id, command.at);
-        act.with = Some(command);
+        act.with = Some(Box::new(command));
         let place = act.place_of_delivery();
         let replaced = self.act(&caller.workspace, act).await?;
         self.arrived(caller, &sent);

@@ -26,8 +26,8 @@ pub struct Ack {
     pub action: Option<String>,
     /// For which reason.
     pub why: Option<String>,
-    /// Whom the work goes on to.
-    pub next: Option<Next>,
+    /// Whom the work goes on to: apart, since few go on and it takes more room than all else.
+    pub next: Option<Box<Next>>,
 }
 
 /// A delivery that is done, and the one that the work went on in.

@@ -66,7 +66,7 @@ fn ping_pong(house: &House) -> DeliveryError {
         let received = house.take(from);
         let handoff = handoff(to, "Your turn.");
         let mut ack = next(to, "Your turn.");
-        ack.next = Some(Next { handoff, options: SendOptions::default() });
+        ack.next = Some(Box::new(Next { handoff, options: SendOptions::default() }));
         if let Err(error) = house.complete(&received, ack) {
             return error;
         }

@@ -91,7 +91,7 @@ pub fn with_fallback(to: &str) -> SendOptions {
 
 pub fn next(to: &str, summary: &str) -> Ack {
     let next = Next { handoff: handoff(to, summary), options: SendOptions::default() };
-    Ack { next: Some(next), ..Ack::default() }
+    Ack { next: Some(Box::new(next)), ..Ack::default() }
 }
 
 pub fn result(value: serde_json::Value) -> Ack {
