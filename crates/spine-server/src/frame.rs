@@ -30,8 +30,8 @@ impl RequestId {
 pub async fn frame<F: Future<Output = Response>>(
     app: &App,
     route: Option<&'static str>,
-    request: Request,
-    answer: impl FnOnce(Request) -> F,
+    request: Box<Request>,
+    answer: impl FnOnce(Box<Request>) -> F,
 ) -> Response {
     let (started, id) = (Instant::now(), request_id(request.headers()));
     let method = request.method().clone();
@@ -53,8 +53,8 @@ pub async fn frame<F: Future<Output = Response>>(
 /// Health is told to whoever asks, however full the server is.
 async fn with_room<F: Future<Output = Response>>(
     app: &App,
-    request: Request,
-    answer: impl FnOnce(Request) -> F,
+    request: Box<Request>,
+    answer: impl FnOnce(Box<Request>) -> F,
 ) -> Response {
     let is_health = request.uri().path() == "/healthz";
     let place = if is_health { None } else { Some(app.requests.try_acquire()) };

@@ -1,5 +1,6 @@
 //! A request's way from its connection to its answer: framed, unpacked, admitted, handled, packed. One function calls
-//! the next, so that what most requests do not need costs them nothing.
+//! the next, so that what most requests do not need costs them nothing. Each holds the request while the next one works:
+//! boxed, so that it is held once.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -48,7 +49,7 @@ impl Site {
     }
 
     /// Answers one request.
-    pub async fn answer(&self, request: Request, sender: Sender) -> Response {
+    pub async fn answer(&self, request: Box<Request>, sender: Sender) -> Response {
         let is_head = request.method() == Method::HEAD;
         let response = if takes_packed(request.headers()) {
             Box::pin(self.packed(request, sender)).await
@@ -61,44 +62,49 @@ impl Site {
         if is_head { without_body(response) } else { response }
     }
 
-    async fn packed(&self, request: Request, sender: Sender) -> Response {
-        let inner =
-            service_fn(|request| async { Ok::<_, Infallible>(self.framed(request, sender).await) });
-        match Compression::new(inner).oneshot(request).await {
+    async fn packed(&self, request: Box<Request>, sender: Sender) -> Response {
+        let inner = service_fn(|request| async {
+            Ok::<_, Infallible>(self.framed(Box::new(request), sender).await)
+        });
+        match Compression::new(inner).oneshot(*request).await {
             Ok(response) => response.map(Body::new),
             Err(never) => match never {},
         }
     }
 
-    async fn framed(&self, request: Request, sender: Sender) -> Response {
+    async fn framed(&self, request: Box<Request>, sender: Sender) -> Response {
         let found = self.router.find(&request);
         let route = found.route().map(|route| route.path);
         frame(&self.app, route, request, |request| self.caught(found, request, sender)).await
     }
 
     /// A panic becomes an answer, and is counted.
-    async fn caught(&self, found: Found, request: Request, sender: Sender) -> Response {
+    async fn caught(&self, found: Found, request: Box<Request>, sender: Sender) -> Response {
         let answer = AssertUnwindSafe(self.unpacked(found, request, sender)).catch_unwind().await;
         answer.unwrap_or_else(|panic| panicked(&self.app, &*panic))
     }
 
     /// A body is unpacked while it is read.
-    async fn unpacked(&self, found: Found, request: Request, sender: Sender) -> Response {
+    async fn unpacked(&self, found: Found, request: Box<Request>, sender: Sender) -> Response {
         if !request.headers().contains_key(header::CONTENT_ENCODING) {
             return self.routed(found, request, sender).await;
         }
         let inner = service_fn(|request: http::Request<_>| {
             let found = found.clone();
-            async move { Ok::<_, Infallible>(self.routed(found, request.map(Body::new), sender).await) }
+            async move {
+                Ok::<_, Infallible>(
+                    self.routed(found, Box::new(request.map(Body::new)), sender).await,
+                )
+            }
         });
         let unpacking = RequestDecompression::new(inner).pass_through_unaccepted(true);
-        match Box::pin(unpacking.oneshot(request)).await {
+        match Box::pin(unpacking.oneshot(*request)).await {
             Ok(response) => response.map(Body::new),
             Err(never) => match never {},
         }
     }
 
-    async fn routed(&self, found: Found, request: Request, sender: Sender) -> Response {
+    async fn routed(&self, found: Found, request: Box<Request>, sender: Sender) -> Response {
         let answer = match found {
             Found::Route(route, path) => self.handled(&route, path, request, sender).await,
             Found::NoText => Err(Problem::parameter("path", "expected UTF-8 behind each %")),
@@ -112,7 +118,7 @@ impl Site {
         &self,
         route: &Route,
         path: Vec<(String, String)>,
-        request: Request,
+        request: Box<Request>,
         sender: Sender,
     ) -> Result<Response, Problem> {
         let app = &self.app;
@@ -149,7 +155,7 @@ pub async fn answer_locally<B>(app: Arc<App>, request: http::Request<B>) -> Resp
 where
     B: HttpBody<Data = bytes::Bytes, Error: Into<axum::BoxError>> + Send + 'static,
 {
-    Site::of(app).answer(request.map(Body::new), Sender::Owner).await
+    Site::of(app).answer(Box::new(request.map(Body::new)), Sender::Owner).await
 }
 
 /// The same answer, whose length is told and whose body is not sent.

@@ -3,6 +3,7 @@
 //!
 //! A span has names, ids and numbers, never a text.
 
+use futures_util::TryFutureExt;
 use http::HeaderMap;
 use serde::Deserialize;
 use spine_engine::Caller;
@@ -199,18 +200,20 @@ pub fn here(app: &App, headers: &HeaderMap) -> Option<Traceparent> {
 }
 
 /// Does something within a span, which says so if it failed, by the type of the problem.
-pub async fn traced<T>(
+pub fn traced<T>(
     span: Span,
     work: impl Future<Output = Result<T, Problem>>,
-) -> Result<T, Problem> {
-    let done = work.instrument(span.clone()).await;
-    if let Err(problem) = &done {
-        span.record("error.type", problem.kind().slug());
-        if problem.kind().status().is_server_error() {
-            span.record("otel.status_code", "ERROR");
-        }
+) -> impl Future<Output = Result<T, Problem>> {
+    let work = work.instrument(span.clone());
+    // An async block would have room for the work twice.
+    work.inspect_err(move |problem| note_failure(&span, problem))
+}
+
+fn note_failure(span: &Span, problem: &Problem) {
+    span.record("error.type", problem.kind().slug());
+    if problem.kind().status().is_server_error() {
+        span.record("otel.status_code", "ERROR");
     }
-    done
 }
 
 async fn parent(

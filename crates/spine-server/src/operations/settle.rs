@@ -76,7 +76,7 @@ pub async fn ack(call: Call<DeliveryPath, (), AckBody>) -> Result<Json<DoneDocum
         let options = send.into_options("/next/send")?;
         let handoff = Box::pin(request_of(app, caller, &call.headers, *body)).await?;
         app.quotas.admit_handoff(&caller.workspace).await?;
-        handed_on = Some(Next { handoff, options });
+        handed_on = Some(Box::new(Next { handoff, options }));
     }
     let _place = place_to_wait(app, wait.map(WaitBody::timeout).unwrap_or_default())?;
     let ack = Ack { result, action, why, next: handed_on };

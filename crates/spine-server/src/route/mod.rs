@@ -58,7 +58,7 @@ pub struct Admitted {
     /// The named parts of the path.
     pub path: Vec<(String, String)>,
     /// The rest.
-    pub request: Request<Body>,
+    pub request: Box<Request<Body>>,
 }
 
 type Answering = Pin<Box<dyn Future<Output = Result<Response, Problem>> + Send>>;
@@ -123,8 +123,8 @@ async fn read_call<P: Input, Q: Input, B: Input>(
     (path, query, body): &(Shape, Shape, Shape),
 ) -> Result<Call<P, Q, B>, Problem> {
     let Admitted { app, pass, path: named, request } = admitted;
-    let asked = request.uri().query().unwrap_or_default().to_owned();
     let path = read_address(path, named.into_iter())?;
+    let asked = request.uri().query().unwrap_or_default();
     let query = read_address(query, form_urlencoded::parse(asked.as_bytes()).into_owned())?;
     let (parts, sent) = request.into_parts();
     let body = if is_nothing::<B>() {
