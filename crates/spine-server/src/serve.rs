@@ -177,8 +177,6 @@ impl Connection {
             .timer(TokioTimer::new())
             .header_read_timeout(self.header_time_max)
             .max_buf_size(HEADERS_BYTES_MAX)
-            // Answers are small: to put head and body together costs less than to send them as two parts.
-            .writev(false)
             .serve_connection(TokioIo::new(stream), answers(self.site));
         if let Err(error) = self.watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended early");
