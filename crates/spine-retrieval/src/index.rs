@@ -23,6 +23,7 @@ use crate::recipe::Recipe;
 use crate::resident::{Resident, SharedSpace};
 use crate::space::{Space, SpaceOptions};
 use crate::term_key::term_key;
+use crate::turns::Turns;
 use crate::vector::Vector;
 
 /// How an index is to work.
@@ -45,6 +46,7 @@ pub struct SearchIndex {
     options: IndexOptions,
     disk: Disk,
     resident: Mutex<Resident>,
+    turns: Turns,
 }
 
 impl SearchIndex {
@@ -57,7 +59,8 @@ impl SearchIndex {
     ) -> Result<Self, StoreError> {
         let fresh = Payload::new(&store.identity(), embedder.model());
         let disk = Disk::open(folder, fresh).map_err(|error| broken(&error))?;
-        Ok(Self { store, embedder, options, disk, resident: Mutex::default() })
+        let (resident, turns) = (Mutex::default(), Turns::default());
+        Ok(Self { store, embedder, options, disk, resident, turns })
     }
 
     /// Reads what is new, so that the next search need not.
@@ -80,7 +83,7 @@ impl SearchIndex {
         let left = self.embed(workspace).await?;
         let pending = self.disk.pending();
         if pending == before && pending > 0 {
-            self.commit_and_adopt(workspace, &self.space(workspace)?)?;
+            self.commit_and_adopt(workspace, &self.space(workspace).await?)?;
         }
         Ok(left)
     }
@@ -91,12 +94,16 @@ impl SearchIndex {
         SpaceOptions { model, dimensions, mix, limits }
     }
 
-    fn space(&self, workspace: &WorkspaceName) -> Result<SharedSpace, StoreError> {
+    async fn space(&self, workspace: &WorkspaceName) -> Result<SharedSpace, StoreError> {
         if let Some(space) = self.resident().get(workspace) {
             return Ok(space);
         }
-        // Loading takes a while, and other workspaces are searched meanwhile. Whoever loads the same
-        // one and is second gets what the first has loaded.
+        // Loading takes a while, and other workspaces are searched meanwhile.
+        let turn = self.turns.of(workspace);
+        let _mine = turn.lock().await;
+        if let Some(space) = self.resident().get(workspace) {
+            return Ok(space);
+        }
         let life = self.disk.life();
         let newest = self.disk.newest_with(workspace.as_str()).map_err(|e| broken(&e))?;
         let loaded = load(workspace, life, self.space_options(), newest).map_err(|e| broken(&e))?;
@@ -111,7 +118,7 @@ impl SearchIndex {
     /// The workspace, read up to the store's newest change; `None` when rebuilds keep coming between.
     async fn current(&self, workspace: &WorkspaceName) -> Result<Option<SharedSpace>, StoreError> {
         for _ in 0..SEARCH_RESTARTS_MAX {
-            let space = self.space(workspace)?;
+            let space = self.space(workspace).await?;
             if self.read_up(workspace, &space).await? {
                 return Ok(Some(space));
             }
@@ -120,33 +127,48 @@ impl SearchIndex {
         Ok(None)
     }
 
-    /// Reads what is new. `false` when the index was rebuilt meanwhile.
+    /// Reads what is new as this call begins: what is written later is for those who come later. `false` when the index was
+    /// rebuilt meanwhile.
     async fn read_up(
         &self,
         workspace: &WorkspaceName,
         space: &SharedSpace,
     ) -> Result<bool, StoreError> {
-        loop {
-            self.adopt_newest(workspace, space)?;
-            let after = reading(space).read_to;
-            let newest = self.store.newest_change(workspace).await?.0;
-            if after > newest {
-                // The store is older than the index: a backup was restored.
-                self.begin_anew()?;
-                return Ok(false);
-            }
-            if after == newest {
-                return Ok(true);
-            }
-            let rows = self.store.memory_changes(workspace, Change(after), PAGE_ROWS_MAX).await?;
-            let last = rows.last().map_or(after, |row| row.change().0);
-            let full = rows.len() >= PAGE_ROWS_MAX;
-            let to = if full { last } else { last.max(newest) };
-            let fresh = self.prepare(workspace, &rows).await?;
-            if !self.take(workspace, space, fresh, to, full)? {
+        let read = reading(space).read_to;
+        let newest = self.store.newest_change(workspace).await?.0;
+        if read > newest {
+            // The store is older than the index: a backup was restored.
+            self.begin_anew()?;
+            return Ok(false);
+        }
+        let turn = self.turns.of(workspace);
+        while reading(space).read_to < newest {
+            let _mine = turn.lock().await;
+            if !self.read_page(workspace, space, newest).await? {
                 return Ok(false);
             }
         }
+        self.adopt_newest(workspace, space)?;
+        Ok(true)
+    }
+
+    /// Reads a page, unless the one who had the turn before has read as far.
+    async fn read_page(
+        &self,
+        workspace: &WorkspaceName,
+        space: &SharedSpace,
+        newest: u64,
+    ) -> Result<bool, StoreError> {
+        let after = reading(space).read_to;
+        if after >= newest {
+            return Ok(true);
+        }
+        let rows = self.store.memory_changes(workspace, Change(after), PAGE_ROWS_MAX).await?;
+        let last = rows.last().map_or(after, |row| row.change().0);
+        let full = rows.len() >= PAGE_ROWS_MAX;
+        let to = if full { last } else { last.max(newest) };
+        let fresh = self.prepare(workspace, &rows).await?;
+        self.take(workspace, space, fresh, to, full)
     }
 
     async fn prepare(
@@ -314,7 +336,7 @@ impl Retriever for SearchIndex {
         let workspace = workspace.clone();
         Box::pin(async move {
             let newest = self.store.newest_change(&workspace).await?;
-            let space = self.space(&workspace)?;
+            let space = self.space(&workspace).await?;
             let space = reading(&space);
             let whole = space.read_to >= newest.0 && space.unembedded.is_empty();
             let state = if whole { IndexState::Ready } else { IndexState::Building };

@@ -13,7 +13,8 @@ use spine_store::{
     Filter, IndexState, MemoryBody, Priority, Put, Retriever, SearchQuery, SubjectFilter, UnixMs,
 };
 use support::{
-    Indexed, NOW, SMALL, Switched, apply, draft, model_store, name, open, put, query, text,
+    Counting, Indexed, NOW, SMALL, Switched, apply, draft, model_store, name, open, put, query,
+    text,
 };
 
 const A: &str = "team-a";
@@ -45,6 +46,25 @@ fn concurrent_writers_find_what_they_wrote() {
             });
         }
     });
+}
+
+/// Each of those who searched after a burst of writes read and embedded all of it.
+#[test]
+fn those_who_search_at_once_embed_what_is_new_once() {
+    const MEMORIES: usize = 500;
+    const SEARCHERS: usize = 4;
+    let (store, folder) = (model_store(), tempfile::tempdir().unwrap());
+    for n in 0..MEMORIES {
+        put(&store, A, text(&format!("the heron{n} stands in the reeds")));
+    }
+    let embedder = Arc::new(Counting::default());
+    let index = open(&folder, &store, embedder.clone(), IndexLimits::default());
+    std::thread::scope(|scope| {
+        for _ in 0..SEARCHERS {
+            scope.spawn(|| block_on(index.search(&name(A), query("heron7"))).unwrap());
+        }
+    });
+    assert_eq!(embedder.texts.load(Ordering::SeqCst), MEMORIES + SEARCHERS);
 }
 
 #[test]

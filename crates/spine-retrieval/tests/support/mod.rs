@@ -2,7 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use spine_protocol::{MemoryId, WorkspaceName};
 use spine_retrieval::{
@@ -129,5 +129,26 @@ impl Embedder for Switched {
             return BuiltInEmbedder.embed(texts);
         }
         Box::pin(std::future::ready(Err(EmbedError("the endpoint is down".to_owned()))))
+    }
+}
+
+/// The built-in embedder, which counts the texts that it is given.
+#[derive(Default)]
+pub struct Counting {
+    pub texts: AtomicUsize,
+}
+
+impl Embedder for Counting {
+    fn model(&self) -> &str {
+        BuiltInEmbedder.model()
+    }
+
+    fn dimensions(&self) -> usize {
+        BuiltInEmbedder.dimensions()
+    }
+
+    fn embed(&self, texts: Vec<String>) -> EmbedFuture<'_> {
+        self.texts.fetch_add(texts.len(), Ordering::SeqCst);
+        BuiltInEmbedder.embed(texts)
     }
 }
