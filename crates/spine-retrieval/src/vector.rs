@@ -31,11 +31,7 @@ impl Wide for Quantize<'_> {
 
     #[inline(always)]
     fn work(self) -> Vector {
-        let mut highest = 0f32;
-        for value in self.0 {
-            highest = highest.max(value.abs());
-        }
-        let scale = highest / 127.0;
+        let scale = highest(self.0) / 127.0;
         let step = if scale > 0.0 { 1.0 / scale } else { 0.0 };
         let mut values = vec![0; self.0.len()];
         for (place, value) in values.iter_mut().zip(self.0) {
@@ -138,20 +134,36 @@ pub(crate) fn add_scaled(sum: &mut [f32], values: &[i8], weight: f32) {
     }
 }
 
-/// The length of a vector. Summed in lanes, so that the order is the same on every machine.
+/// The length of a vector.
 #[inline(always)]
 pub(crate) fn length(vector: &[f32]) -> f32 {
+    fold_in_lanes(vector, |sum, value| sum + value * value, |sum, lane| sum + lane).sqrt()
+}
+
+/// The highest figure of a vector, signs apart.
+#[inline(always)]
+fn highest(vector: &[f32]) -> f32 {
+    fold_in_lanes(vector, |highest, value| highest.max(value.abs()), f32::max)
+}
+
+/// In lanes, so that no figure waits for the one before it, and the order is the same on every machine.
+#[inline(always)]
+fn fold_in_lanes(
+    vector: &[f32],
+    take: impl Fn(f32, f32) -> f32,
+    join: impl Fn(f32, f32) -> f32,
+) -> f32 {
     let mut lanes = [0f32; 16];
     for chunk in vector.chunks(lanes.len()) {
         for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *lane += value * value;
+            *lane = take(*lane, *value);
         }
     }
-    let mut sum = 0.0;
+    let mut joined = 0.0;
     for lane in lanes {
-        sum += lane;
+        joined = join(joined, lane);
     }
-    sum.sqrt()
+    joined
 }
 
 #[cfg(test)]
