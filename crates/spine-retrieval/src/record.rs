@@ -92,6 +92,11 @@ pub(crate) struct Record<'b> {
 }
 
 impl<'b> Record<'b> {
+    /// Only which memory the record is of.
+    pub(crate) fn number_of(mut bytes: &[u8]) -> Option<u32> {
+        take_u32(&mut bytes)
+    }
+
     /// Reads what `RecordBytes` wrote; `None` when the bytes are something else.
     pub(crate) fn read(bytes: &'b [u8]) -> Option<Self> {
         let mut rest = bytes;

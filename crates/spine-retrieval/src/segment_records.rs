@@ -41,12 +41,12 @@ impl SegmentPlugin for RecordsPlugin {
         &[EXTENSION]
     }
 
-    fn create_writer(&self, _: &PluginWriterContext<'_>) -> tantivy::Result<Box<dyn PluginWriter>> {
-        Ok(Box::new(RecordsWriter {
-            field: self.field,
-            bytes: Vec::new(),
-            places: Places::default(),
-        }))
+    fn create_writer(
+        &self,
+        context: &PluginWriterContext<'_>,
+    ) -> tantivy::Result<Box<dyn PluginWriter>> {
+        let file = context.segment.open_write(component())?;
+        Ok(Box::new(RecordsWriter { field: self.field, file, places: Places::default() }))
     }
 
     /// Documents keep their order, without those that were deleted: the index is sorted by nothing.
@@ -94,10 +94,10 @@ impl Places {
     }
 }
 
-/// Gathers the records of a new segment.
+/// Writes the records of a new segment as they come.
 struct RecordsWriter {
     field: Field,
-    bytes: Vec<u8>,
+    file: WritePtr,
     places: Places,
 }
 
@@ -111,24 +111,18 @@ impl PluginWriter for RecordsWriter {
         let fields = fields.as_any().downcast_ref::<TantivyDocument>();
         let value = fields.and_then(|fields| fields.get_first(self.field));
         let bytes = value.and_then(|value| value.as_custom()).ok_or_else(|| damaged(document))?;
-        let record = Record::read(bytes).ok_or_else(|| damaged(document))?;
-        self.bytes.extend_from_slice(bytes);
-        self.places.add(bytes.len(), record.number);
+        let number = Record::number_of(bytes).ok_or_else(|| damaged(document))?;
+        self.file.write_all(bytes)?;
+        self.places.add(bytes.len(), number);
         Ok(())
     }
 
-    fn serialize(
-        self: Box<Self>,
-        segment: &Segment,
-        _: Option<&DocIdMapping>,
-    ) -> tantivy::Result<()> {
-        let mut file = segment.open_write(component())?;
-        file.write_all(&self.bytes)?;
-        self.places.finish(file)
+    fn serialize(self: Box<Self>, _: &Segment, _: Option<&DocIdMapping>) -> tantivy::Result<()> {
+        self.places.finish(self.file)
     }
 
     fn mem_usage(&self) -> usize {
-        self.bytes.len() + self.places.ends.len() * (END_BYTES + NUMBER_BYTES)
+        self.places.ends.len() * (END_BYTES + NUMBER_BYTES)
     }
 
     fn as_any(&self) -> &dyn Any {
