@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use smol_str::SmolStr;
+
 /// A map whose keys no stranger can choose so that they collide, or that is short-lived and bounded.
 pub(crate) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
 
@@ -50,10 +52,11 @@ impl Hasher for FastHasher {
     }
 }
 
-/// Remembers what was made of frequent words; forgets all when it is full.
+/// Remembers what was made of frequent words; forgets all when it is full. A word lies beside what was made of it: each is
+/// looked up where nothing is at hand.
 #[derive(Debug)]
 pub(crate) struct Memo<V> {
-    made: FastMap<Box<str>, V>,
+    made: FastMap<SmolStr, V>,
     limit: usize,
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use smallvec::SmallVec;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
@@ -13,9 +14,12 @@ const WORD_CHARS_MAX: usize = 100;
 /// Token to row number; a piece inside a word starts with `##`.
 pub(crate) type Vocabulary = FastMap<&'static str, u32>;
 
+/// Row numbers of one word.
+type Pieces = SmallVec<[u32; 6]>;
+
 thread_local! {
-    /// The pieces of words that are not in the vocabulary as they are. There is one vocabulary.
-    static PIECES: RefCell<Memo<Vec<u32>>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
+    /// The pieces of words. There is one vocabulary.
+    static PIECES: RefCell<Memo<Pieces>> = RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
 }
 
 /// Row numbers of a text. Unknown words are skipped, there are no special tokens.
@@ -49,14 +53,11 @@ fn add_plain(word: &str, vocabulary: &Vocabulary, rows: &mut Vec<u32>) {
 }
 
 fn add_word(word: &str, vocabulary: &Vocabulary, rows: &mut Vec<u32>) {
-    if let Some(row) = vocabulary.get(word) {
-        rows.push(*row);
-    } else if word.len() > REMEMBERED_WORD_BYTES_MAX {
-        rows.extend(pieces(word, vocabulary));
-    } else {
-        let made = |word: &str| pieces(word, vocabulary);
-        PIECES.with_borrow_mut(|all| all.with(word, made, |own| rows.extend_from_slice(own)));
+    if word.len() > REMEMBERED_WORD_BYTES_MAX {
+        return rows.extend(pieces(word, vocabulary));
     }
+    let made = |word: &str| pieces(word, vocabulary);
+    PIECES.with_borrow_mut(|all| all.with(word, made, |own| rows.extend_from_slice(own)));
 }
 
 /// Lower-case and without accents; punctuation and CJK characters stand alone.
@@ -102,15 +103,15 @@ fn is_cjk(c: char) -> bool {
 }
 
 /// Greedy longest-match-first; nothing when any part is unknown.
-fn pieces(word: &str, vocabulary: &Vocabulary) -> Vec<u32> {
-    let (mut rows, mut piece, mut rest) = (Vec::new(), String::new(), word);
+fn pieces(word: &str, vocabulary: &Vocabulary) -> Pieces {
+    let (mut rows, mut piece, mut rest) = (Pieces::new(), String::new(), word);
     if word.chars().count() > WORD_CHARS_MAX {
-        return Vec::new();
+        return Pieces::new();
     }
     while !rest.is_empty() {
         let prefix = if rest.len() == word.len() { "" } else { "##" };
         let Some((row, bytes)) = longest(rest, prefix, vocabulary, &mut piece) else {
-            return Vec::new();
+            return Pieces::new();
         };
         rows.push(row);
         rest = rest.get(bytes..).unwrap_or_default();

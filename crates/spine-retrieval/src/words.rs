@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use smol_str::SmolStr;
 
 use crate::fast_map::Memo;
 use crate::limits::{REMEMBERED_WORD_BYTES_MAX, REMEMBERED_WORDS_MAX, TERM_BYTES_MAX};
@@ -16,7 +17,7 @@ use crate::term_key::term_key;
 thread_local! {
     static STEMMER: Stemmer = Stemmer::create(Algorithm::English);
     /// Words as they are searched by, with their keys; `None` for those that are not.
-    static STEMS: RefCell<Memo<Option<(String, u64)>>> =
+    static STEMS: RefCell<Memo<Option<(SmolStr, u64)>>> =
         RefCell::new(Memo::new(REMEMBERED_WORDS_MAX));
 }
 
@@ -43,7 +44,7 @@ fn add_stem(word: &str, found: &mut impl TermSink) {
     }
     let keyed = |stem: String| {
         let key = term_key(&stem);
-        (stem, key)
+        (stem.into(), key)
     };
     let make = |word: &str| (!is_stop_word(word)).then(|| keyed(stem(word)));
     STEMS.with_borrow_mut(|stems| {
