@@ -19,7 +19,7 @@ use crate::narrowed::Passing;
 use crate::question::QueryTerm;
 use crate::recipe::{CANDIDATES, FIRST_B, FIRST_K1};
 use crate::space::{Slot, Space};
-use crate::term_key::{COUNT_MAX, count_of};
+use crate::term_key::COUNT_MAX;
 
 /// Room for rounding when partial sums, added in another order, are compared.
 const ROUNDING: f64 = 1e-9;
@@ -255,12 +255,10 @@ impl Reader<'_> {
 
     /// Adds what is not on disk, in the same steps as what is: the sums must be the same bit by bit.
     fn read_tail(&self, list: &List<'_>, gains: &Gains, sums: &mut Sums) {
-        let space = self.space;
-        for number in space.tail.keys().filter(|number| self.passing.contains(space, **number)) {
-            let Some(slot) = space.slot(*number) else { continue };
-            let count = count_of(space.terms(slot), list.term.key);
-            if count > 0 && sums.takes(*number) {
-                sums.add(*number, gains.of(slot.length, count));
+        let (space, all_pass) = (self.space, self.all_pass());
+        for (number, length, count) in space.posted_in_tail(list.term.key) {
+            if sums.takes(number) && (all_pass || self.passing.contains(space, number)) {
+                sums.add(number, gains.of(length, count));
             }
         }
     }

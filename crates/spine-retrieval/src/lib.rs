@@ -32,6 +32,7 @@ mod sign_bits;
 mod space;
 mod static_model;
 mod stop_words;
+mod tail;
 mod term_key;
 mod turns;
 mod vector;

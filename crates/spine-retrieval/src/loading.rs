@@ -36,7 +36,7 @@ pub(crate) fn load(
         segments.iter().flat_map(Segment::live_records).for_each(|record| space.load(&record));
     });
     for record in segments.iter().flat_map(Segment::deleted_records) {
-        record.terms().for_each(|term| space.adjust_frequency(term, -1));
+        space.tail.discount(record.terms());
     }
     space.finish_loading(vectors);
     map_documents(workspace, &mut space)?;
@@ -98,12 +98,6 @@ pub(crate) fn adopt(
     let to = newest.payload.change_of(workspace.as_str());
     space.committed = newest;
     space.settle(to);
-    space.frequency_errors.clear();
-    let tail: Vec<u32> = space.tail.keys().copied().collect();
-    for number in tail {
-        let terms = space.slot(number).map(|slot| space.terms(slot).to_vec()).unwrap_or_default();
-        terms.iter().for_each(|term| space.adjust_frequency(*term, 1));
-    }
     discount_stale(workspace, space)?;
     map_documents(workspace, space)
 }
@@ -111,7 +105,7 @@ pub(crate) fn adopt(
 /// Takes off what documents count that are deleted, or that the tail has in a newer state.
 fn discount_stale(workspace: &WorkspaceName, space: &mut Space) -> tantivy::Result<()> {
     let committed = space.committed.clone();
-    let first = space.tail.keys().next().copied().unwrap_or_default();
+    let first = space.tail.first().unwrap_or_default();
     for (reader, records) in committed.segments() {
         if !reader.has_deletes() && space.tail.is_empty() {
             continue;
@@ -119,11 +113,11 @@ fn discount_stale(workspace: &WorkspaceName, space: &mut Space) -> tantivy::Resu
         committed.documents(workspace.as_str(), reader, |document, deleted| {
             // Most memories in the tail are newer than any on disk.
             let number = records.number(document);
-            if !deleted && (number < first || !space.tail.contains_key(&number)) {
+            if !deleted && (number < first || !space.tail.contains(number)) {
                 return;
             }
             if let Some(record) = records.read(document) {
-                record.terms().for_each(|term| space.adjust_frequency(term, -1));
+                space.tail.discount(record.terms());
             }
         })?;
     }

@@ -90,7 +90,7 @@ pub(crate) fn query_terms(
 
 fn weigh(space: &Space, workspace: &str, text: String, count: f64) -> tantivy::Result<QueryTerm> {
     let key = term_key(&text);
-    let error = space.frequency_errors.get(&key).copied().unwrap_or_default();
+    let error = space.tail.frequency_error(key);
     let on_disk = space.committed.frequency(workspace, &text)?;
     let date = DatePart::of_term(&text);
     let counts = (on_disk.saturating_add_signed(error), space.date_count(date));

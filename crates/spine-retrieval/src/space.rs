@@ -4,7 +4,7 @@
 //! and about 150 bytes besides. Word frequencies stay on disk, in the postings; here is only by how
 //! much they are off.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
 
@@ -17,6 +17,7 @@ use crate::limits::IndexLimits;
 use crate::names::{NO_MEMORY, NO_NAME, Names};
 use crate::record::Record;
 use crate::sign_bits::{SignBits, SignPart, whole_rows};
+use crate::tail::Tail;
 use crate::term_key::TermCount;
 use crate::vector::{Wide, add_scaled, length, widely};
 use crate::vectors::Vectors;
@@ -52,6 +53,14 @@ pub(crate) struct Slot {
     pub(crate) tags: Box<[u32]>,
     /// Where its terms begin, and how many there are.
     terms: (usize, u32),
+    /// Where its postings begin while it is in the tail; there are as many as terms.
+    first_posting: u32,
+}
+
+impl Slot {
+    fn has_posting(&self, place: u32) -> bool {
+        place.checked_sub(self.first_posting).is_some_and(|at| at < self.terms.1)
+    }
 }
 
 /// The memories just before and just behind in the thread; 0 is none.
@@ -76,14 +85,12 @@ pub(crate) struct Space {
     pub(crate) names: SpaceNames,
     pub(crate) live: usize,
     pub(crate) total_length: u64,
-    /// Written since the commit below, with the change that did it.
-    pub(crate) tail: BTreeMap<u32, u64>,
+    /// Written since the commit below.
+    pub(crate) tail: Tail,
     /// What is on disk, as of the commit that this space knows.
     pub(crate) committed: Arc<Committed>,
     /// For each segment, which memory a document stands for; 0 for none of ours.
     pub(crate) documents: Vec<Vec<u32>>,
-    /// By how much the frequencies on disk are off.
-    pub(crate) frequency_errors: FastMap<u64, i64>,
     /// Live memories that have no vector yet.
     pub(crate) unembedded: BTreeSet<u32>,
     /// Live memories that expire some day.
@@ -132,10 +139,9 @@ impl Space {
             names: SpaceNames::default(),
             live: 0,
             total_length: 0,
-            tail: BTreeMap::new(),
+            tail: Tail::default(),
             committed,
             documents: Vec::new(),
-            frequency_errors: FastMap::default(),
             unembedded: BTreeSet::new(),
             expiring: 0,
             slots: Vec::new(),
@@ -176,6 +182,14 @@ impl Space {
     #[inline]
     pub(crate) fn posted_length(&self, number: u32) -> Option<u32> {
         self.posted.get(number as usize)?.checked_sub(1)
+    }
+
+    /// The memories in the tail that have a term, each with its length and how often the term stands in it.
+    pub(crate) fn posted_in_tail(&self, key: u64) -> impl Iterator<Item = (u32, u32, u32)> {
+        self.tail.postings(key).filter_map(|(number, place, count)| {
+            let slot = self.slot(number).filter(|slot| slot.has_posting(place))?;
+            Some((number, slot.length, count))
+        })
     }
 
     fn note_posted(&mut self, number: u32) {
@@ -339,7 +353,6 @@ impl Space {
         let (number, change) = (record.number, record.change);
         let mut touched: Vec<u32> = self.neighbours(number).collect();
         self.remove(number);
-        record.terms().for_each(|term| self.adjust_frequency(term, 1));
         self.make_room(number);
         self.vectors.set(number, self.vector_of(record));
         self.insert(record);
@@ -348,6 +361,7 @@ impl Space {
         touched.push(number);
         self.measure(&touched);
         self.mark_tail(number, change);
+        self.post(number);
     }
 
     /// Takes the end of a memory, which disk does not have yet.
@@ -360,33 +374,32 @@ impl Space {
     }
 
     fn mark_tail(&mut self, number: u32, change: u64) {
-        self.tail.insert(number, change);
+        self.tail.mark(number, change);
         if let Some(slot) = self.slots.get_mut(number as usize) {
             slot.in_tail = true;
         }
         self.note_posted(number);
     }
 
-    /// Forgets what is now on disk; the caller sets frequencies and documents right.
+    /// Notes where the terms of a memory in the tail are.
+    fn post(&mut self, number: u32) {
+        let Some(slot) = self.slots.get_mut(number as usize).filter(|slot| slot.live) else {
+            return;
+        };
+        let (start, count) = slot.terms;
+        let terms = self.terms.get(start..start + count as usize).unwrap_or_default();
+        slot.first_posting = self.tail.post(number, terms);
+    }
+
+    /// Forgets what is now on disk; the caller sets documents right, and what they count that is stale.
     pub(crate) fn settle(&mut self, committed_to: u64) {
-        let settled: Vec<u32> = self
-            .tail
-            .iter()
-            .filter(|(_, change)| **change <= committed_to)
-            .map(|(n, _)| *n)
-            .collect();
-        for number in settled {
-            self.tail.remove(&number);
+        for number in self.tail.settle(committed_to) {
             if let Some(slot) = self.slots.get_mut(number as usize) {
                 slot.in_tail = false;
             }
             self.note_posted(number);
         }
-    }
-
-    /// Counts a term more or less often than disk does.
-    pub(crate) fn adjust_frequency(&mut self, term: TermCount, by: i64) {
-        *self.frequency_errors.entry(term.key()).or_default() += by;
+        self.tail.numbers().into_iter().for_each(|number| self.post(number));
     }
 
     fn make_room(&mut self, number: u32) {
@@ -448,6 +461,7 @@ impl Space {
             kind: names.kinds.intern(record.kind),
             tags: record.tags().map(|tag| names.tags.intern(tag)).collect(),
             terms,
+            first_posting: 0,
         }
     }
 
@@ -509,8 +523,9 @@ impl Space {
     }
 
     fn drop_terms(&mut self, slot: &Slot) {
-        let terms: Vec<TermCount> = self.terms(slot).to_vec();
-        terms.iter().for_each(|term| self.adjust_frequency(*term, -1));
+        let (start, count) = slot.terms;
+        let terms = self.terms.get(start..start + count as usize).unwrap_or_default();
+        self.tail.discount(terms.iter().copied());
         self.unused_terms += terms.len();
         if self.unused_terms > UNUSED_TERMS_MAX.max(self.terms.len() / 2) {
             self.pack_terms();

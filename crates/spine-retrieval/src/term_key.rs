@@ -13,7 +13,7 @@ impl TermCount {
         self.0 >> COUNT_BITS
     }
 
-    fn whole_count(self) -> u32 {
+    pub(crate) fn whole_count(self) -> u32 {
         self.0 as u32 & COUNT_MAX
     }
 
@@ -27,13 +27,6 @@ pub(crate) fn term_key(term: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = term.bytes().fold(0xcbf2_9ce4_8422_2325, step);
     (hash ^ (hash >> 48)) & ((1 << 48) - 1)
-}
-
-/// How often a term stands in a text.
-pub(crate) fn count_of(terms: &[TermCount], key: u64) -> u32 {
-    let place = terms.partition_point(|term| term.key() < key);
-    let found = terms.get(place).filter(|term| term.key() == key);
-    found.map_or(0, |term| term.whole_count())
 }
 
 /// Each term once with its count, sorted.

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use spine_protocol::MemoryId;
-use spine_retrieval::IndexLimits;
+use spine_retrieval::{IndexLimits, IndexOptions, Recipe};
 use spine_store::testing::{ModelStore, block_on};
 use spine_store::{Filter, MemoryBody, Put, SearchQuery, UnixMs};
-use support::{BOUNDED, Indexed, NOW, SMALL, apply, draft, model_store, name, query, text};
+use support::{BOUNDED, Indexed, NOW, SMALL, TAIL, apply, draft, model_store, name, query, text};
 
 const OPERATIONS: usize = 600;
 const COMPARE_EVERY: usize = 60;
@@ -32,26 +32,29 @@ fn the_index_equals_one_built_from_nothing() {
     let runs = if env::var_os("SPINE_SOAK").is_some() { 100 } else { 1 };
     for seed in seed..seed + runs {
         eprintln!("SPINE_SEED={seed}, {OPERATIONS} operations");
-        run(&mut Rng::with_seed(seed), SMALL);
-        run(&mut Rng::with_seed(seed), BOUNDED);
+        run(&mut Rng::with_seed(seed), IndexOptions { limits: SMALL, ..IndexOptions::default() });
+        // With meaning, all would be found whatever words lead to.
+        let recipe = Recipe { words: 1.0, meaning: 0.0, ..Recipe::default() };
+        run(&mut Rng::with_seed(seed), IndexOptions { limits: BOUNDED, recipe });
+        run(&mut Rng::with_seed(seed), IndexOptions { limits: TAIL, recipe });
     }
 }
 
-fn run(rng: &mut Rng, limits: IndexLimits) {
+fn run(rng: &mut Rng, options: IndexOptions) {
     let store = model_store();
-    let mut indexed = Indexed::new(&store, limits);
+    let mut indexed = Indexed::with(&store, options);
     for step in 1..=OPERATIONS {
         let space = SPACES[rng.usize(..2)];
         match rng.u8(..20) {
             0 => {
                 block_on(indexed.index.maintain(&name(space))).unwrap();
             }
-            1 => indexed = indexed.reopened(&store, limits),
+            1 => indexed = indexed.reopened_with(&store, options),
             2..=4 => drop(indexed.search(space, random_query(rng))),
             _ => operate(&store, space, rng),
         }
         if step % COMPARE_EVERY == 0 {
-            compare(&store, &indexed, rng, limits);
+            compare(&store, &indexed, rng, options);
         }
     }
 }
@@ -96,15 +99,15 @@ fn random_query(rng: &mut Rng) -> SearchQuery {
     SearchQuery { filter, limit: 40, ..query(&asked) }
 }
 
-fn compare(store: &Arc<ModelStore>, indexed: &Indexed, rng: &mut Rng, limits: IndexLimits) {
-    let fresh = Indexed::new(store, limits);
+fn compare(store: &Arc<ModelStore>, indexed: &Indexed, rng: &mut Rng, options: IndexOptions) {
+    let fresh = Indexed::with(store, options);
     let direct = Indexed::new(store, IndexLimits::default());
     for space in SPACES {
         for _ in 0..8 {
             let asked = random_query(rng);
             let found = indexed.search(space, asked.clone());
             assert_eq!(found, fresh.search(space, asked.clone()), "built from nothing: {asked:?}");
-            if limits == SMALL {
+            if options.limits == SMALL {
                 assert_eq!(found, direct.search(space, asked.clone()), "one by one: {asked:?}");
             }
         }

@@ -31,6 +31,10 @@ pub const SMALL: IndexLimits = IndexLimits {
 pub const BOUNDED: IndexLimits =
     IndexLimits { read_postings_max: 10, leading_memories_max: 5, ..SMALL };
 
+/// The same, with all that is written in one tail.
+pub const TAIL: IndexLimits =
+    IndexLimits { tail_memories_max: 1_000, bulk_tail_memories_max: 1_000, ..BOUNDED };
+
 pub fn name(text: &str) -> WorkspaceName {
     text.parse().unwrap()
 }
@@ -72,8 +76,12 @@ pub struct Indexed {
 
 impl Indexed {
     pub fn new(store: &Arc<ModelStore>, limits: IndexLimits) -> Self {
+        Self::with(store, IndexOptions { limits, ..IndexOptions::default() })
+    }
+
+    pub fn with(store: &Arc<ModelStore>, options: IndexOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let index = open(&folder, store, Arc::new(BuiltInEmbedder), limits);
+        let index = open_with(&folder, store, Arc::new(BuiltInEmbedder), options);
         Self { folder, index }
     }
 
@@ -87,8 +95,12 @@ impl Indexed {
     }
 
     pub fn reopened(self, store: &Arc<ModelStore>, limits: IndexLimits) -> Self {
+        self.reopened_with(store, IndexOptions { limits, ..IndexOptions::default() })
+    }
+
+    pub fn reopened_with(self, store: &Arc<ModelStore>, options: IndexOptions) -> Self {
         drop(self.index);
-        let index = open(&self.folder, store, Arc::new(BuiltInEmbedder), limits);
+        let index = open_with(&self.folder, store, Arc::new(BuiltInEmbedder), options);
         Self { folder: self.folder, index }
     }
 }
@@ -99,7 +111,15 @@ pub fn open(
     embedder: Arc<dyn Embedder>,
     limits: IndexLimits,
 ) -> SearchIndex {
-    let options = IndexOptions { limits, ..IndexOptions::default() };
+    open_with(folder, store, embedder, IndexOptions { limits, ..IndexOptions::default() })
+}
+
+fn open_with(
+    folder: &TempDir,
+    store: &Arc<ModelStore>,
+    embedder: Arc<dyn Embedder>,
+    options: IndexOptions,
+) -> SearchIndex {
     SearchIndex::open(folder.path(), store.clone(), embedder, options).unwrap()
 }
 
