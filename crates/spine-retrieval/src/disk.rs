@@ -31,16 +31,63 @@ pub(crate) struct Disk {
     reader: IndexReader,
     fields: Fields,
     writing: Mutex<Writing>,
+    /// Held by whoever has the writer to itself.
+    turn: Mutex<()>,
     newest: RwLock<Arc<Committed>>,
     /// A rebuild begins a new life; what belongs to an earlier one is not taken.
     life: AtomicU64,
 }
 
 struct Writing {
+    /// `None` while somebody commits.
+    writer: Option<IndexWriter>,
+    /// What comes meanwhile. As many writes as wait for a commit, at most: who brings more commits first.
+    waiting: Vec<UserOperation>,
+    payload: Payload,
+    /// Writes that no commit has.
+    pending: usize,
+}
+
+impl Writing {
+    fn run(&mut self, operations: Vec<UserOperation>) -> tantivy::Result<()> {
+        match &self.writer {
+            // All at once: waking tantivy's thread for each costs more than its work.
+            Some(writer) => writer.run(operations).map(drop),
+            None => {
+                self.waiting.extend(operations);
+                Ok(())
+            }
+        }
+    }
+
+    fn hold(&mut self) -> tantivy::Result<Held> {
+        let lost = || tantivy::TantivyError::InternalError("the writer is lost".to_owned());
+        let writer = self.writer.take().ok_or_else(lost)?;
+        let (payload, pending) = (self.payload.clone(), self.pending);
+        Ok(Held { writer, payload, pending, committed: 0 })
+    }
+
+    fn resume(&mut self, held: Held) -> tantivy::Result<()> {
+        self.writer = Some(held.writer);
+        self.pending -= held.committed;
+        let waiting = std::mem::take(&mut self.waiting);
+        self.run(waiting)
+    }
+
+    /// Forgets what was taken; the writer is away.
+    fn clear(&mut self) {
+        self.payload.changes.clear();
+        self.waiting.clear();
+        self.pending = 0;
+    }
+}
+
+/// The writer, with what a commit would have.
+struct Held {
     writer: IndexWriter,
     payload: Payload,
-    /// Writes since the last commit.
     pending: usize,
+    committed: usize,
 }
 
 impl Disk {
@@ -61,10 +108,11 @@ impl Disk {
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let committed = Committed::open(reader.searcher(), payload.clone(), fields)?;
-        let writing = Writing { writer: writer(&index)?, payload, pending: 0 };
+        let (writer, waiting) = (Some(writer(&index)?), Vec::new());
+        let writing = Mutex::new(Writing { writer, waiting, payload, pending: 0 });
         let newest = RwLock::new(Arc::new(committed));
-        let (writing, life) = (Mutex::new(writing), AtomicU64::new(0));
-        Ok(Self { index, reader, fields, writing, newest, life })
+        let (turn, life) = (Mutex::default(), AtomicU64::new(0));
+        Ok(Self { index, reader, fields, writing, turn, newest, life })
     }
 
     /// The fields of the index.
@@ -100,47 +148,69 @@ impl Disk {
             return Ok(None);
         }
         writing.pending += writes.len();
-        // All at once: waking tantivy's thread for each costs more than its work.
         let mut operations = Vec::with_capacity(writes.len());
         for write in writes {
             let known = write.known.then(|| self.fields.key(workspace, write.number));
             operations.extend(known.map(UserOperation::Delete));
             operations.extend(write.document.map(UserOperation::Add));
         }
-        writing.writer.run(operations)?;
+        writing.run(operations)?;
         writing.payload.changes.insert(workspace.to_owned(), to);
         Ok(Some(writing.pending))
     }
 
-    /// Writes since the last commit.
+    /// Writes that no commit has.
     pub(crate) fn pending(&self) -> usize {
         self.writing().pending
     }
 
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The newest commit, with all that was taken of this workspace.
     pub(crate) fn newest_with(&self, workspace: &str) -> tantivy::Result<Arc<Committed>> {
-        let mut writing = self.writing();
-        let newest = self.newest();
-        if newest.payload.change_of(workspace) == writing.payload.change_of(workspace) {
+        if let Some(newest) = self.newest_if_whole(workspace) {
             return Ok(newest);
         }
-        self.commit_locked(&mut writing)?;
+        let turn = self.turn();
+        if let Some(newest) = self.newest_if_whole(workspace) {
+            return Ok(newest);
+        }
+        self.with_writer(&turn, |held| self.commit_held(held))?;
         Ok(self.newest())
     }
 
-    /// Makes durable and searchable what was taken so far.
-    pub(crate) fn commit(&self) -> tantivy::Result<()> {
-        self.commit_locked(&mut self.writing())
+    fn newest_if_whole(&self, workspace: &str) -> Option<Arc<Committed>> {
+        let taken = self.writing().payload.change_of(workspace);
+        Some(self.newest()).filter(|newest| newest.payload.change_of(workspace) == taken)
     }
 
-    fn commit_locked(&self, writing: &mut Writing) -> tantivy::Result<()> {
-        let payload = serde_json::to_string(&writing.payload)
+    /// Makes durable and searchable what was taken so far. What is taken meanwhile is for the next commit.
+    pub(crate) fn commit(&self) -> tantivy::Result<()> {
+        self.with_writer(&self.turn(), |held| self.commit_held(held))
+    }
+
+    /// Gives the writer away; what is taken meanwhile waits until it is back.
+    fn with_writer(
+        &self,
+        _turn: &MutexGuard<'_, ()>,
+        work: impl FnOnce(&mut Held) -> tantivy::Result<()>,
+    ) -> tantivy::Result<()> {
+        let mut held = self.writing().hold()?;
+        let done = work(&mut held);
+        self.writing().resume(held)?;
+        done
+    }
+
+    fn commit_held(&self, held: &mut Held) -> tantivy::Result<()> {
+        let payload = serde_json::to_string(&held.payload)
             .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
-        let mut prepared = writing.writer.prepare_commit()?;
+        let mut prepared = held.writer.prepare_commit()?;
         prepared.set_payload(&payload);
         prepared.commit()?;
-        writing.pending = 0;
-        self.publish(writing.payload.clone())
+        held.committed = held.pending;
+        self.publish(held.payload.clone())
     }
 
     fn publish(&self, payload: Payload) -> tantivy::Result<()> {
@@ -164,26 +234,35 @@ impl Disk {
 
     /// Throws everything away and begins a new life.
     pub(crate) fn clear(&self) -> tantivy::Result<()> {
+        self.with_writer(&self.turn(), |held| {
+            self.begin_life();
+            held.payload.changes.clear();
+            held.pending = 0;
+            held.writer.rollback()?;
+            held.writer.delete_all_documents()?;
+            self.commit_held(held)
+        })
+    }
+
+    fn begin_life(&self) {
         let mut writing = self.writing();
         self.life.fetch_add(1, Ordering::SeqCst);
-        writing.writer.rollback()?;
-        writing.writer.delete_all_documents()?;
-        writing.payload.changes.clear();
-        self.commit_locked(&mut writing)
+        writing.clear();
     }
 
     /// Commits, and writes segments anew without what was deleted from them. The old files go with
     /// `remove_unused`, when nobody reads them any more.
     pub(crate) fn erase(&self) -> tantivy::Result<()> {
-        let mut writing = self.writing();
-        // Merges under way would hold segments that have to be written anew.
-        writing.writer.set_merge_policy(Box::new(NoMergePolicy));
-        self.commit_locked(&mut writing)?;
-        for segment in self.dirty_segments()? {
-            writing.writer.merge(&[segment]).wait()?;
-        }
-        writing.writer.set_merge_policy(merge_policy());
-        self.publish(writing.payload.clone())
+        self.with_writer(&self.turn(), |held| {
+            // Merges under way would hold segments that have to be written anew.
+            held.writer.set_merge_policy(Box::new(NoMergePolicy));
+            self.commit_held(held)?;
+            for segment in self.dirty_segments()? {
+                held.writer.merge(&[segment]).wait()?;
+            }
+            held.writer.set_merge_policy(merge_policy());
+            self.publish(held.payload.clone())
+        })
     }
 
     fn dirty_segments(&self) -> tantivy::Result<Vec<SegmentId>> {
@@ -193,7 +272,8 @@ impl Disk {
 
     /// Removes the files that no commit that is still open needs.
     pub(crate) fn remove_unused(&self) -> tantivy::Result<()> {
-        self.writing().writer.garbage_collect_files().wait().map(drop)
+        let collect = |held: &mut Held| held.writer.garbage_collect_files().wait().map(drop);
+        self.with_writer(&self.turn(), collect)
     }
 }
 
@@ -272,7 +352,7 @@ mod tests {
     }
 
     fn numbers_after_merges(disk: Disk) -> Vec<u32> {
-        disk.writing.into_inner().unwrap().writer.wait_merging_threads().unwrap();
+        disk.writing.into_inner().unwrap().writer.unwrap().wait_merging_threads().unwrap();
         disk.reader.reload().unwrap();
         let fresh = Payload::default();
         let committed = Committed::open(disk.reader.searcher(), fresh, disk.fields).unwrap();
@@ -284,14 +364,62 @@ mod tests {
         numbers
     }
 
+    fn fresh_payload() -> Payload {
+        let identity = Identity { store: "s".into(), history: "h".into(), incarnation: 1 };
+        Payload::new(&identity, "model")
+    }
+
+    fn empty_disk(folder: &Path) -> Disk {
+        Disk::open(folder, fresh_payload()).unwrap()
+    }
+
+    fn feed_one(disk: &Disk, number: u32, span: (u64, u64)) -> Option<usize> {
+        let document = Some(document(disk.fields(), number));
+        let write = Write { number, known: false, document };
+        disk.feed(disk.life(), WORKSPACE, span, vec![write]).unwrap()
+    }
+
+    /// Whoever searched waited until a commit that somebody else had begun was on disk.
+    #[test]
+    fn what_is_taken_during_a_commit_waits_for_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = empty_disk(folder.path());
+        assert_eq!(feed_one(&disk, 1, (0, 1)), Some(1));
+        let feed_and_commit = |held: &mut Held| {
+            assert_eq!(feed_one(&disk, 2, (1, 2)), Some(2));
+            disk.commit_held(held)
+        };
+        disk.with_writer(&disk.turn(), feed_and_commit).unwrap();
+        let committed = |disk: &Disk| {
+            let newest = disk.newest();
+            (newest.payload.change_of(WORKSPACE), newest.searcher.num_docs(), disk.pending())
+        };
+        assert_eq!(committed(&disk), (1, 1, 1));
+        disk.commit().unwrap();
+        assert_eq!(committed(&disk), (2, 2, 0));
+    }
+
+    #[test]
+    fn what_is_taken_before_a_new_life_is_not_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = empty_disk(folder.path());
+        feed_one(&disk, 1, (0, 1));
+        let before = disk.life();
+        disk.clear().unwrap();
+        let late = Write { number: 2, known: false, document: None };
+        assert_eq!(disk.feed(before, WORKSPACE, (1, 2), vec![late]).unwrap(), None);
+        assert_eq!(feed_one(&disk, 3, (0, 3)), Some(1));
+        disk.commit().unwrap();
+        assert_eq!(disk.newest().searcher.num_docs(), 1);
+    }
+
     /// A memory that was deleted just after a crash was found again, for good: tantivy stamps the first operation of an
     /// opened writer with the number of the last commit. A merge up to that commit then passed over the deletion in
     /// segments of which that commit had deleted something, and took it for done.
     #[test]
     fn deletion_that_comes_first_after_opening_is_not_lost_in_a_merge() {
         let folder = tempfile::tempdir().unwrap();
-        let identity = Identity { store: "s".into(), history: "h".into(), incarnation: 1 };
-        let fresh = Payload::new(&identity, "model");
+        let fresh = fresh_payload();
         leave_a_merge_due(folder.path(), &fresh);
         let disk = Disk::open(folder.path(), fresh).unwrap();
         let added = document(disk.fields(), 8);
