@@ -38,7 +38,7 @@ pub struct IndexOptions {
 /// Finds memories by words and by meaning: words from postings on disk, the rest from memory.
 ///
 /// Each workspace is loaded when it is first searched. What was written since the last commit (the
-/// tail) is scored directly. Nothing runs in the background by itself: call [`SearchIndex::maintain`]
+/// tail) is found from memory. Nothing runs in the background by itself: call [`SearchIndex::maintain`]
 /// from time to time, so that searches need not commit.
 pub struct SearchIndex {
     store: Arc<dyn Store>,
@@ -63,20 +63,24 @@ impl SearchIndex {
         Ok(Self { store, embedder, options, disk, resident, turns })
     }
 
-    /// Reads what is new, so that the next search need not.
+    /// Reads what is new, so that the next search need not; commits when the tail is full.
     pub async fn follow(&self, workspace: &WorkspaceName) -> Result<(), StoreError> {
-        self.current(workspace).await.map(drop)
+        let before = self.disk.pending();
+        let Some(space) = self.current(workspace).await? else { return Ok(()) };
+        self.commit_full_tail(workspace, &space, before)
     }
 
-    /// Reads what is new, and embeds a batch of what has no vector. Answers how many memories still have
-    /// none: call again while there are some and the embedder answers.
+    /// The same, and embeds a batch of what has no vector. Answers how many memories still have none: call again while there
+    /// are some and the embedder answers.
     pub async fn embed(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
+        let before = self.disk.pending();
         let Some(space) = self.current(workspace).await? else { return Ok(0) };
         self.embed_batch(workspace, &space).await?;
+        self.commit_full_tail(workspace, &space, before)?;
         Ok(reading(&space).unembedded.len())
     }
 
-    /// The same, and commits unless something new came: for when writes pause. While they keep coming, the tail may fill to
+    /// The same, and commits, however little it is, unless something new came: for when writes pause. While they keep coming, the tail may fill to
     /// its limit, since a commit costs nearly as much for a few memories as for thousands.
     pub async fn maintain(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
         let before = self.disk.pending();
@@ -165,10 +169,9 @@ impl SearchIndex {
         }
         let rows = self.store.memory_changes(workspace, Change(after), PAGE_ROWS_MAX).await?;
         let last = rows.last().map_or(after, |row| row.change().0);
-        let full = rows.len() >= PAGE_ROWS_MAX;
-        let to = if full { last } else { last.max(newest) };
+        let to = if rows.len() < PAGE_ROWS_MAX { last.max(newest) } else { last };
         let fresh = self.prepare(workspace, &rows).await?;
-        self.take(workspace, space, fresh, to, full)
+        self.take(workspace, space, fresh, to)
     }
 
     async fn prepare(
@@ -179,14 +182,13 @@ impl SearchIndex {
         prepare(rows, &*self.embedder, self.disk.fields(), workspace.as_str()).await
     }
 
-    /// Takes rows into memory and on their way to disk; commits when too many wait.
+    /// Takes rows into memory and on their way to disk. Searches get here, too, and do not commit unless they must.
     fn take(
         &self,
         workspace: &WorkspaceName,
         space: &SharedSpace,
         fresh: Vec<Fresh>,
         to: u64,
-        more: bool,
     ) -> Result<bool, StoreError> {
         let pending = {
             let mut space = writing(space);
@@ -200,12 +202,25 @@ impl SearchIndex {
             space.read_to = to;
             pending
         };
-        let limits = &self.options.limits;
-        let limit = if more { limits.bulk_tail_memories_max } else { limits.tail_memories_max };
-        if pending >= limit {
+        if pending >= self.options.limits.bulk_tail_memories_max {
             self.commit_and_adopt(workspace, space)?;
         }
         Ok(true)
+    }
+
+    /// While whole pages keep coming, the tail may become longer: each commit costs them more than it gives.
+    fn commit_full_tail(
+        &self,
+        workspace: &WorkspaceName,
+        space: &SharedSpace,
+        before: usize,
+    ) -> Result<(), StoreError> {
+        let pending = self.disk.pending();
+        let is_bulk = pending.saturating_sub(before) >= PAGE_ROWS_MAX;
+        if pending < self.options.limits.tail_memories_max || is_bulk {
+            return Ok(());
+        }
+        self.commit_and_adopt(workspace, space)
     }
 
     fn commit_and_adopt(

@@ -4,9 +4,10 @@
 /// `read_postings_max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexLimits {
-    /// Memories that are written to the index but not committed; when it fills, a commit follows.
+    /// Memories that are written to the index but not committed; when there are as many, whoever follows the store commits.
     pub tail_memories_max: usize,
-    /// The same while a workspace is read from its beginning, where commits cost more than they give.
+    /// The same while memories come by the thousand, where commits cost more than they give; and the most there may be:
+    /// whoever brings more commits, even a search.
     pub bulk_tail_memories_max: usize,
     /// Up to so many memories that pass the filter are scored one by one; above, postings lead there.
     pub direct_memories_max: usize,
@@ -22,7 +23,7 @@ pub struct IndexLimits {
 impl Default for IndexLimits {
     fn default() -> Self {
         Self {
-            tail_memories_max: 4_096,
+            tail_memories_max: 32_768,
             bulk_tail_memories_max: 262_144,
             direct_memories_max: 8_192,
             read_postings_max: 50_000,
