@@ -21,7 +21,7 @@ const BENCHMARKS: &[Benchmark] = &[
     },
     Benchmark {
         name: "memory",
-        shows: "search, indexing and cold start beside SQLite FTS5: [MEMORIES …]",
+        shows: "writing, searching meanwhile, searching and cold start beside SQLite FTS5: [writing | meanwhile | searching] [MEMORIES …]",
         cargo: &["run", "--release", "--package", "spine-retrieval", "--example", "speed"],
     },
     Benchmark {
