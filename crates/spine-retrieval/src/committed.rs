@@ -14,7 +14,7 @@ use tantivy::{
     TantivyDocument, Term,
 };
 
-use crate::document_terms::{BORDER, DocumentTerms};
+use crate::document_terms::BORDER;
 use crate::record::RecordBytes;
 use crate::segment_records::{Records, RecordsPlugin};
 use crate::workspace_terms::{WORKSPACE_TERMS, WorkspaceTerms};
@@ -39,6 +39,11 @@ impl Payload {
     pub(crate) fn new(identity: &Identity, model: &str) -> Self {
         let (store, history) = (identity.store.clone(), identity.history.clone());
         Self { format: FORMAT, store, history, model: model.to_owned(), changes: BTreeMap::new() }
+    }
+
+    /// The same before anything was in.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { changes: BTreeMap::new(), ..self.clone() }
     }
 
     /// The change up to which a workspace is in.
@@ -88,13 +93,13 @@ impl Fields {
         &self,
         workspace: &str,
         number: u32,
-        terms: &DocumentTerms,
+        terms: &str,
         record: &RecordBytes,
     ) -> TantivyDocument {
         let mut document = TantivyDocument::default();
         document.add_bytes(self.workspace, workspace.as_bytes());
         document.add_bytes(self.key, &key(workspace, number));
-        document.add_text(self.words, terms.as_str());
+        document.add_text(self.words, terms);
         document.add_custom(self.record, record.as_bytes());
         document
     }

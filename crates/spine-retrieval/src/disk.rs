@@ -1,93 +1,34 @@
-//! The index folder: one writer, and the newest commit for readers.
+//! The index folder: what was taken for it, one writer, and the newest commit for readers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use tantivy::directory::MmapDirectory;
 use tantivy::index::SegmentId;
-use tantivy::indexer::{LogMergePolicy, NoMergePolicy, UserOperation};
-use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument};
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy};
 
 use crate::committed::{Committed, Fields, Payload, index_builder};
-use crate::limits::{OPEN_TRIES_MAX, WRITER_BYTES};
+use crate::limits::{OPEN_TRIES_MAX, WAITING_BYTES_MAX, WRITER_BYTES};
+use crate::taken::{Taken, Write};
 
 /// Segments with a larger share of deleted documents are merged.
 const DELETED_SHARE_MAX: f32 = 0.3;
-
-/// One memory's new state on its way to disk.
-pub(crate) struct Write {
-    pub(crate) number: u32,
-    /// Whether the index may have an earlier state of it.
-    pub(crate) known: bool,
-    /// `None` takes the memory out.
-    pub(crate) document: Option<TantivyDocument>,
-}
 
 /// The folder, open.
 pub(crate) struct Disk {
     index: Index,
     reader: IndexReader,
     fields: Fields,
-    writing: Mutex<Writing>,
-    /// Held by whoever has the writer to itself.
-    turn: Mutex<()>,
+    /// Never locked while waiting for the writer, so that nobody who takes waits for a commit.
+    taken: Mutex<Taken>,
+    /// `None` since something failed: it is opened again, at the last commit, by whoever needs it.
+    writer: Mutex<Option<IndexWriter>>,
     newest: RwLock<Arc<Committed>>,
     /// A rebuild begins a new life; what belongs to an earlier one is not taken.
     life: AtomicU64,
-}
-
-struct Writing {
-    /// `None` while somebody commits.
-    writer: Option<IndexWriter>,
-    /// What comes meanwhile. As many writes as wait for a commit, at most: who brings more commits first.
-    waiting: Vec<UserOperation>,
-    payload: Payload,
-    /// Writes that no commit has.
-    pending: usize,
-}
-
-impl Writing {
-    fn run(&mut self, operations: Vec<UserOperation>) -> tantivy::Result<()> {
-        match &self.writer {
-            // All at once: waking tantivy's thread for each costs more than its work.
-            Some(writer) => writer.run(operations).map(drop),
-            None => {
-                self.waiting.extend(operations);
-                Ok(())
-            }
-        }
-    }
-
-    fn hold(&mut self) -> tantivy::Result<Held> {
-        let lost = || tantivy::TantivyError::InternalError("the writer is lost".to_owned());
-        let writer = self.writer.take().ok_or_else(lost)?;
-        let (payload, pending) = (self.payload.clone(), self.pending);
-        Ok(Held { writer, payload, pending, committed: 0 })
-    }
-
-    fn resume(&mut self, held: Held) -> tantivy::Result<()> {
-        self.writer = Some(held.writer);
-        self.pending -= held.committed;
-        let waiting = std::mem::take(&mut self.waiting);
-        self.run(waiting)
-    }
-
-    /// Forgets what was taken; the writer is away.
-    fn clear(&mut self) {
-        self.payload.changes.clear();
-        self.waiting.clear();
-        self.pending = 0;
-    }
-}
-
-/// The writer, with what a commit would have.
-struct Held {
-    writer: IndexWriter,
-    payload: Payload,
-    pending: usize,
-    committed: usize,
 }
 
 impl Disk {
@@ -108,16 +49,10 @@ impl Disk {
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let committed = Committed::open(reader.searcher(), payload.clone(), fields)?;
-        let (writer, waiting) = (Some(writer(&index)?), Vec::new());
-        let writing = Mutex::new(Writing { writer, waiting, payload, pending: 0 });
         let newest = RwLock::new(Arc::new(committed));
-        let (turn, life) = (Mutex::default(), AtomicU64::new(0));
-        Ok(Self { index, reader, fields, writing, turn, newest, life })
-    }
-
-    /// The fields of the index.
-    pub(crate) fn fields(&self) -> &Fields {
-        &self.fields
+        let (taken, writer) = (Mutex::new(Taken::new(payload)), Mutex::new(Some(writer(&index)?)));
+        let life = AtomicU64::new(0);
+        Ok(Self { index, reader, fields, taken, writer, newest, life })
     }
 
     /// The newest commit.
@@ -130,42 +65,84 @@ impl Disk {
         self.life.load(Ordering::SeqCst)
     }
 
-    fn writing(&self) -> MutexGuard<'_, Writing> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes writes of one workspace that follow on what it gave before, and answers how many wait for
-    /// a commit. `None` when they do not follow on: the space has to be loaded again.
+    fn writer(&self) -> MutexGuard<'_, Option<IndexWriter>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What fails once must not be used again: tantivy then commits without what it has lost.
+    fn with_writer<T>(
+        &self,
+        held: &mut Option<IndexWriter>,
+        work: impl FnOnce(&mut IndexWriter) -> tantivy::Result<T>,
+    ) -> tantivy::Result<T> {
+        let opened = match held.take() {
+            Some(writer) => writer,
+            None => self.open_again()?,
+        };
+        let done = work(held.insert(opened));
+        if done.is_err() {
+            *held = None;
+        }
+        done
+    }
+
+    /// A writer at the last commit, where everyone begins again who had given more.
+    fn open_again(&self) -> tantivy::Result<IndexWriter> {
+        let writer = writer(&self.index)?;
+        let payload = read_payload(&self.index)?.unwrap_or_else(|| self.taken().payload.emptied());
+        let mut taken = self.taken();
+        self.life.fetch_add(1, Ordering::SeqCst);
+        *taken = Taken::new(payload);
+        Ok(writer)
+    }
+
+    /// Takes writes of one workspace that follow on what it gave before, and answers how many no commit has. `None` when they
+    /// do not follow on: the space has to be loaded again.
     pub(crate) fn feed(
         &self,
         life: u64,
         workspace: &str,
         (from, to): (u64, u64),
         writes: Vec<Write>,
-    ) -> tantivy::Result<Option<usize>> {
-        let mut writing = self.writing();
-        if self.life() != life || writing.payload.change_of(workspace) != from {
-            return Ok(None);
+    ) -> Option<usize> {
+        let mut taken = self.taken();
+        if self.life() != life || taken.payload.change_of(workspace) != from {
+            return None;
         }
-        writing.pending += writes.len();
-        let mut operations = Vec::with_capacity(writes.len());
-        for write in writes {
-            let known = write.known.then(|| self.fields.key(workspace, write.number));
-            operations.extend(known.map(UserOperation::Delete));
-            operations.extend(write.document.map(UserOperation::Add));
-        }
-        writing.run(operations)?;
-        writing.payload.changes.insert(workspace.to_owned(), to);
-        Ok(Some(writing.pending))
+        taken.add(workspace, to, writes);
+        Some(taken.pending)
     }
 
     /// Writes that no commit has.
     pub(crate) fn pending(&self) -> usize {
-        self.writing().pending
+        self.taken().pending
     }
 
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Gives tantivy what was taken, once that is a lot. Where somebody commits, it waits for the next time; where it fails,
+    /// the next commit begins again.
+    pub(crate) fn relieve(&self) {
+        if self.taken().bytes() < WAITING_BYTES_MAX {
+            return;
+        }
+        let mut held = match self.writer.try_lock() {
+            Ok(held) => held,
+            Err(TryLockError::Poisoned(held)) => held.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if held.as_ref().is_some_and(|writer| self.hand_over(writer).is_err()) {
+            *held = None;
+        }
+    }
+
+    /// Answers what a commit has from here on, and how many writes that are.
+    fn hand_over(&self, writer: &IndexWriter) -> tantivy::Result<(Payload, usize)> {
+        let (waiting, payload, pending) = self.taken().give();
+        waiting.hand_over(&self.fields, |operations| writer.run(operations).map(drop))?;
+        Ok((payload, pending))
     }
 
     /// The newest commit, with all that was taken of this workspace.
@@ -173,44 +150,33 @@ impl Disk {
         if let Some(newest) = self.newest_if_whole(workspace) {
             return Ok(newest);
         }
-        let turn = self.turn();
+        let mut held = self.writer();
         if let Some(newest) = self.newest_if_whole(workspace) {
             return Ok(newest);
         }
-        self.with_writer(&turn, |held| self.commit_held(held))?;
+        self.with_writer(&mut held, |writer| self.commit_with(writer))?;
         Ok(self.newest())
     }
 
     fn newest_if_whole(&self, workspace: &str) -> Option<Arc<Committed>> {
-        let taken = self.writing().payload.change_of(workspace);
+        let taken = self.taken().payload.change_of(workspace);
         Some(self.newest()).filter(|newest| newest.payload.change_of(workspace) == taken)
     }
 
-    /// Makes durable and searchable what was taken so far. What is taken meanwhile is for the next commit.
+    /// Makes durable what was taken so far, and searchable from disk. What is taken meanwhile is for the next commit.
     pub(crate) fn commit(&self) -> tantivy::Result<()> {
-        self.with_writer(&self.turn(), |held| self.commit_held(held))
+        self.with_writer(&mut self.writer(), |writer| self.commit_with(writer))
     }
 
-    /// Gives the writer away; what is taken meanwhile waits until it is back.
-    fn with_writer(
-        &self,
-        _turn: &MutexGuard<'_, ()>,
-        work: impl FnOnce(&mut Held) -> tantivy::Result<()>,
-    ) -> tantivy::Result<()> {
-        let mut held = self.writing().hold()?;
-        let done = work(&mut held);
-        self.writing().resume(held)?;
-        done
-    }
-
-    fn commit_held(&self, held: &mut Held) -> tantivy::Result<()> {
-        let payload = serde_json::to_string(&held.payload)
+    fn commit_with(&self, writer: &mut IndexWriter) -> tantivy::Result<()> {
+        let (payload, pending) = self.hand_over(writer)?;
+        let said = serde_json::to_string(&payload)
             .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
-        let mut prepared = held.writer.prepare_commit()?;
-        prepared.set_payload(&payload);
+        let mut prepared = writer.prepare_commit()?;
+        prepared.set_payload(&said);
         prepared.commit()?;
-        held.committed = held.pending;
-        self.publish(held.payload.clone())
+        self.taken().pending -= pending;
+        self.publish(payload)
     }
 
     fn publish(&self, payload: Payload) -> tantivy::Result<()> {
@@ -234,34 +200,32 @@ impl Disk {
 
     /// Throws everything away and begins a new life.
     pub(crate) fn clear(&self) -> tantivy::Result<()> {
-        self.with_writer(&self.turn(), |held| {
+        self.with_writer(&mut self.writer(), |writer| {
             self.begin_life();
-            held.payload.changes.clear();
-            held.pending = 0;
-            held.writer.rollback()?;
-            held.writer.delete_all_documents()?;
-            self.commit_held(held)
+            writer.rollback()?;
+            writer.delete_all_documents()?;
+            self.commit_with(writer)
         })
     }
 
     fn begin_life(&self) {
-        let mut writing = self.writing();
+        let mut taken = self.taken();
         self.life.fetch_add(1, Ordering::SeqCst);
-        writing.clear();
+        taken.clear();
     }
 
     /// Commits, and writes segments anew without what was deleted from them. The old files go with
     /// `remove_unused`, when nobody reads them any more.
     pub(crate) fn erase(&self) -> tantivy::Result<()> {
-        self.with_writer(&self.turn(), |held| {
+        self.with_writer(&mut self.writer(), |writer| {
             // Merges under way would hold segments that have to be written anew.
-            held.writer.set_merge_policy(Box::new(NoMergePolicy));
-            self.commit_held(held)?;
+            writer.set_merge_policy(Box::new(NoMergePolicy));
+            self.commit_with(writer)?;
             for segment in self.dirty_segments()? {
-                held.writer.merge(&[segment]).wait()?;
+                writer.merge(&[segment]).wait()?;
             }
-            held.writer.set_merge_policy(merge_policy());
-            self.publish(held.payload.clone())
+            writer.set_merge_policy(merge_policy());
+            self.publish(self.newest().payload.clone())
         })
     }
 
@@ -272,17 +236,22 @@ impl Disk {
 
     /// Removes the files that no commit that is still open needs.
     pub(crate) fn remove_unused(&self) -> tantivy::Result<()> {
-        let collect = |held: &mut Held| held.writer.garbage_collect_files().wait().map(drop);
-        self.with_writer(&self.turn(), collect)
+        let collect = |writer: &mut IndexWriter| writer.garbage_collect_files().wait().map(drop);
+        self.with_writer(&mut self.writer(), collect)
     }
 }
 
 fn usable(folder: &Path, fresh: &Payload) -> Option<(Index, Payload)> {
     // A folder without an index is given an empty one, which has no payload.
     let index = index_builder().open_or_create(MmapDirectory::open(folder).ok()?).ok()?;
-    let written = index.load_metas().ok()?.payload?;
-    let payload: Payload = serde_json::from_str(&written).ok()?;
+    let payload = read_payload(&index).ok()??;
     (payload.fits(fresh) && is_readable(&index, &payload)).then_some((index, payload))
+}
+
+/// What the last commit says; nothing where there was none, or none of this program.
+fn read_payload(index: &Index) -> tantivy::Result<Option<Payload>> {
+    let written = index.load_metas()?.payload;
+    Ok(written.and_then(|written| serde_json::from_str(&written).ok()))
 }
 
 fn is_readable(index: &Index, payload: &Payload) -> bool {
@@ -315,22 +284,153 @@ pub fn folder_beside(data_file: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::atomic::AtomicBool;
+
+    use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
+    use tantivy::directory::{
+        Directory, FileHandle, RamDirectory, WatchCallback, WatchHandle, WritePtr,
+    };
+    use tantivy::indexer::UserOperation;
+
     use super::*;
     use crate::date_words::DateWords;
     use crate::document_terms::DocumentTerms;
     use crate::record::RecordBytes;
+    use crate::taken::Document;
     use spine_store::{Change, Identity, Memory, MemoryBody, UnixMs};
 
     const WORKSPACE: &str = "space";
 
-    fn document(fields: &Fields, number: u32) -> TantivyDocument {
+    fn document(number: u32) -> Document {
         let id = spine_protocol::MemoryId::new(u64::from(number)).unwrap();
         let (created_at, updated_at) = (UnixMs(0), UnixMs(0));
         let (change, body) = (Change(1), MemoryBody::default());
         let memory = Memory { id, version: 1, change, created_at, updated_at, body };
         let (terms, date) = (DocumentTerms::new(WORKSPACE), DateWords::of(None, created_at));
-        let record = RecordBytes::new(&memory, number, (&terms, date), None);
-        fields.document(WORKSPACE, number, &terms, &record)
+        let record = Arc::new(RecordBytes::new(&memory, number, (&terms, date), None));
+        Document { terms: terms.into_text(), record }
+    }
+
+    fn fresh_payload() -> Payload {
+        let identity = Identity { store: "s".into(), history: "h".into(), incarnation: 1 };
+        Payload::new(&identity, "model")
+    }
+
+    fn feed_one(disk: &Disk, number: u32, span: (u64, u64)) -> Option<usize> {
+        let write = Write { number, known: false, document: Some(document(number)) };
+        disk.feed(disk.life(), WORKSPACE, span, vec![write])
+    }
+
+    /// Up to which change the newest commit is, with how many memories; and how many writes wait for the next.
+    fn committed(disk: &Disk) -> (u64, u64, usize) {
+        let newest = disk.newest();
+        (newest.payload.change_of(WORKSPACE), newest.searcher.num_docs(), disk.pending())
+    }
+
+    /// Whoever searched waited until a commit that somebody else had begun was on disk.
+    #[test]
+    fn what_is_new_is_taken_while_somebody_commits() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::open(folder.path(), fresh_payload()).unwrap();
+        assert_eq!(feed_one(&disk, 1, (0, 1)), Some(1));
+        let somebody = disk.writer();
+        assert_eq!(feed_one(&disk, 2, (1, 2)), Some(2));
+        disk.relieve();
+        drop(somebody);
+        assert_eq!(committed(&disk), (0, 0, 2));
+        disk.commit().unwrap();
+        assert_eq!(committed(&disk), (2, 2, 0));
+    }
+
+    #[test]
+    fn what_is_taken_before_a_new_life_is_not_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::open(folder.path(), fresh_payload()).unwrap();
+        feed_one(&disk, 1, (0, 1));
+        let before = disk.life();
+        disk.clear().unwrap();
+        assert_eq!(disk.feed(before, WORKSPACE, (1, 2), Vec::new()), None);
+        assert_eq!(feed_one(&disk, 3, (0, 3)), Some(1));
+        disk.commit().unwrap();
+        assert_eq!(committed(&disk), (3, 1, 0));
+    }
+
+    /// After a full disk, memories were found no more, for good: the commit that failed had ended tantivy's thread, and the
+    /// next one said that all was in, without what the thread had lost and without what came later.
+    #[test]
+    fn after_a_commit_that_failed_everyone_begins_again_at_the_last_one() {
+        let directory = Fallible::default();
+        let index = index_builder().open_or_create(directory.clone()).unwrap();
+        let disk = Disk::start(index, fresh_payload()).unwrap();
+        feed_one(&disk, 1, (0, 1));
+        disk.commit().unwrap();
+        feed_one(&disk, 2, (1, 2));
+        directory.is_full.store(true, Ordering::SeqCst);
+        for _ in 0..3 {
+            let life = disk.life();
+            disk.commit().unwrap_err();
+            disk.feed(life, WORKSPACE, (2, 3), Vec::new());
+        }
+        directory.is_full.store(false, Ordering::SeqCst);
+        disk.commit().unwrap();
+        assert_eq!(committed(&disk), (1, 1, 0));
+        assert_eq!(feed_one(&disk, 3, (2, 3)), None, "what was lost has to come first");
+        feed_one(&disk, 2, (1, 2));
+        feed_one(&disk, 3, (2, 3));
+        disk.commit().unwrap();
+        assert_eq!(committed(&disk), (3, 3, 0));
+    }
+
+    /// A folder on a disk that can be full.
+    #[derive(Debug, Clone, Default)]
+    struct Fallible {
+        folder: RamDirectory,
+        is_full: Arc<AtomicBool>,
+    }
+
+    impl Fallible {
+        fn check(&self) -> io::Result<()> {
+            let is_full = self.is_full.load(Ordering::SeqCst);
+            if is_full { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    impl Directory for Fallible {
+        fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+            self.folder.get_file_handle(path)
+        }
+
+        fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+            self.folder.delete(path)
+        }
+
+        fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+            self.folder.exists(path)
+        }
+
+        fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+            let full = |error| OpenWriteError::wrap_io_error(error, path.to_owned());
+            self.check().map_err(full)?;
+            self.folder.open_write(path)
+        }
+
+        fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+            self.folder.atomic_read(path)
+        }
+
+        fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+            self.check()?;
+            self.folder.atomic_write(path, data)
+        }
+
+        fn sync_directory(&self) -> io::Result<()> {
+            self.folder.sync_directory()
+        }
+
+        fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+            self.folder.watch(callback)
+        }
     }
 
     /// Two segments, of the last one a document deleted by the last commit, and a merge of them due, as a crash leaves
@@ -341,7 +441,10 @@ mod tests {
         let mut writer = index.writer_with_num_threads(1, WRITER_BYTES).unwrap();
         writer.set_merge_policy(Box::new(NoMergePolicy));
         for numbers in [1..5, 5..8] {
-            let add = |number| UserOperation::Add(document(&fields, number));
+            let add = |number| {
+                let Document { terms, record } = document(number);
+                UserOperation::Add(fields.document(WORKSPACE, number, &terms, &record))
+            };
             writer.run(numbers.map(add).collect::<Vec<_>>()).unwrap();
             writer.commit().unwrap();
         }
@@ -352,7 +455,7 @@ mod tests {
     }
 
     fn numbers_after_merges(disk: Disk) -> Vec<u32> {
-        disk.writing.into_inner().unwrap().writer.unwrap().wait_merging_threads().unwrap();
+        disk.writer.into_inner().unwrap().unwrap().wait_merging_threads().unwrap();
         disk.reader.reload().unwrap();
         let fresh = Payload::default();
         let committed = Committed::open(disk.reader.searcher(), fresh, disk.fields).unwrap();
@@ -364,55 +467,6 @@ mod tests {
         numbers
     }
 
-    fn fresh_payload() -> Payload {
-        let identity = Identity { store: "s".into(), history: "h".into(), incarnation: 1 };
-        Payload::new(&identity, "model")
-    }
-
-    fn empty_disk(folder: &Path) -> Disk {
-        Disk::open(folder, fresh_payload()).unwrap()
-    }
-
-    fn feed_one(disk: &Disk, number: u32, span: (u64, u64)) -> Option<usize> {
-        let document = Some(document(disk.fields(), number));
-        let write = Write { number, known: false, document };
-        disk.feed(disk.life(), WORKSPACE, span, vec![write]).unwrap()
-    }
-
-    /// Whoever searched waited until a commit that somebody else had begun was on disk.
-    #[test]
-    fn what_is_taken_during_a_commit_waits_for_the_next_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = empty_disk(folder.path());
-        assert_eq!(feed_one(&disk, 1, (0, 1)), Some(1));
-        let feed_and_commit = |held: &mut Held| {
-            assert_eq!(feed_one(&disk, 2, (1, 2)), Some(2));
-            disk.commit_held(held)
-        };
-        disk.with_writer(&disk.turn(), feed_and_commit).unwrap();
-        let committed = |disk: &Disk| {
-            let newest = disk.newest();
-            (newest.payload.change_of(WORKSPACE), newest.searcher.num_docs(), disk.pending())
-        };
-        assert_eq!(committed(&disk), (1, 1, 1));
-        disk.commit().unwrap();
-        assert_eq!(committed(&disk), (2, 2, 0));
-    }
-
-    #[test]
-    fn what_is_taken_before_a_new_life_is_not_in_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = empty_disk(folder.path());
-        feed_one(&disk, 1, (0, 1));
-        let before = disk.life();
-        disk.clear().unwrap();
-        let late = Write { number: 2, known: false, document: None };
-        assert_eq!(disk.feed(before, WORKSPACE, (1, 2), vec![late]).unwrap(), None);
-        assert_eq!(feed_one(&disk, 3, (0, 3)), Some(1));
-        disk.commit().unwrap();
-        assert_eq!(disk.newest().searcher.num_docs(), 1);
-    }
-
     /// A memory that was deleted just after a crash was found again, for good: tantivy stamps the first operation of an
     /// opened writer with the number of the last commit. A merge up to that commit then passed over the deletion in
     /// segments of which that commit had deleted something, and took it for done.
@@ -422,12 +476,11 @@ mod tests {
         let fresh = fresh_payload();
         leave_a_merge_due(folder.path(), &fresh);
         let disk = Disk::open(folder.path(), fresh).unwrap();
-        let added = document(disk.fields(), 8);
         let writes = vec![
             Write { number: 6, known: true, document: None },
-            Write { number: 8, known: false, document: Some(added) },
+            Write { number: 8, known: false, document: Some(document(8)) },
         ];
-        assert!(disk.feed(disk.life(), WORKSPACE, (0, 2), writes).unwrap().is_some());
+        assert!(disk.feed(disk.life(), WORKSPACE, (0, 2), writes).is_some());
         disk.commit().unwrap();
         assert_eq!(numbers_after_merges(disk), [1, 2, 3, 4, 7, 8]);
     }

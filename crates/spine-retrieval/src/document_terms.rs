@@ -26,8 +26,8 @@ impl DocumentTerms {
     }
 
     /// For the postings.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text
+    pub(crate) fn into_text(self) -> String {
+        self.text
     }
 
     /// How many there are, repeated ones too.

@@ -1,16 +1,16 @@
 //! From rows of the store to what the index takes.
 
-use spine_store::{ErrorKind, Memory, MemoryRow, StoreError};
-use tantivy::TantivyDocument;
+use std::sync::Arc;
 
-use crate::committed::Fields;
+use spine_store::{ErrorKind, Memory, MemoryRow, StoreError};
+
 use crate::date_words::DateWords;
-use crate::disk::Write;
 use crate::document_terms::DocumentTerms;
 use crate::embedder::Embedder;
 use crate::limits::{EMBED_TEXTS_MAX, MEMORY_NUMBER_MAX};
 use crate::record::{Record, RecordBytes};
 use crate::space::Space;
+use crate::taken::{Document, Write};
 use crate::term_key::term_key;
 use crate::vector::Vector;
 
@@ -20,20 +20,14 @@ pub(crate) struct Fresh {
     pub(crate) change: u64,
     pub(crate) has_vector: bool,
     /// `None` for a memory that is no longer there.
-    live: Option<Live>,
-}
-
-/// A memory as it is now, for disk and for the workspace in memory.
-struct Live {
-    document: TantivyDocument,
-    record: RecordBytes,
+    live: Option<Document>,
 }
 
 /// What is left of a row for the workspace in memory.
 pub(crate) struct Entry {
     number: u32,
     change: u64,
-    record: Option<RecordBytes>,
+    record: Option<Arc<RecordBytes>>,
 }
 
 impl Entry {
@@ -51,8 +45,8 @@ impl Fresh {
         let Self { number, change, live, .. } = self;
         // A space holds every number that disk does.
         let known = (number as usize) < space.numbers();
-        let (document, record) = live.map(|live| (live.document, live.record)).unzip();
-        (Write { number, known, document }, Entry { number, change, record })
+        let record = live.as_ref().map(|document| document.record.clone());
+        (Write { number, known, document: live }, Entry { number, change, record })
     }
 }
 
@@ -60,7 +54,6 @@ impl Fresh {
 pub(crate) async fn prepare(
     rows: &[MemoryRow],
     embedder: &dyn Embedder,
-    fields: &Fields,
     workspace: &str,
 ) -> Result<Vec<Fresh>, StoreError> {
     let model = term_key(embedder.model());
@@ -70,7 +63,7 @@ pub(crate) async fn prepare(
         for row in batch {
             let vector = live(row).and_then(|_| vectors.next().flatten());
             let vector = vector.as_ref().map(|vector| (model, vector));
-            fresh.push(prepare_row(row, vector, fields, workspace)?);
+            fresh.push(prepare_row(row, vector, workspace)?);
         }
     }
     Ok(fresh)
@@ -102,14 +95,13 @@ fn embedded_text(memory: &Memory) -> String {
 fn prepare_row(
     row: &MemoryRow,
     vector: Option<(u64, &Vector)>,
-    fields: &Fields,
     workspace: &str,
 ) -> Result<Fresh, StoreError> {
     let number = row.id().number();
     let too_many = || StoreError::new(ErrorKind::TooLarge, format!("memory number {number}"));
     let number = u32::try_from(number).ok().filter(|n| u64::from(*n) <= MEMORY_NUMBER_MAX);
     let number = number.ok_or_else(too_many)?;
-    let live = live(row).map(|memory| prepare_memory(memory, number, vector, fields, workspace));
+    let live = live(row).map(|memory| prepare_memory(memory, number, vector, workspace));
     Ok(Fresh { number, change: row.change().0, has_vector: vector.is_some(), live })
 }
 
@@ -117,14 +109,12 @@ fn prepare_memory(
     memory: &Memory,
     number: u32,
     vector: Option<(u64, &Vector)>,
-    fields: &Fields,
     workspace: &str,
-) -> Live {
+) -> Document {
     let terms = searched_terms(memory, workspace);
     let date = DateWords::of(memory.body.occurred_at.as_ref(), memory.created_at);
-    let record = RecordBytes::new(memory, number, (&terms, date), vector);
-    let document = fields.document(workspace, number, &terms, &record);
-    Live { document, record }
+    let record = Arc::new(RecordBytes::new(memory, number, (&terms, date), vector));
+    Document { terms: terms.into_text(), record }
 }
 
 /// What a memory is found by: its title, its text and its tags.

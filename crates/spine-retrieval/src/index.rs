@@ -179,7 +179,7 @@ impl SearchIndex {
         workspace: &WorkspaceName,
         rows: &[MemoryRow],
     ) -> Result<Vec<Fresh>, StoreError> {
-        prepare(rows, &*self.embedder, self.disk.fields(), workspace.as_str()).await
+        prepare(rows, &*self.embedder, workspace.as_str()).await
     }
 
     /// Takes rows into memory and on their way to disk. Searches get here, too, and do not commit unless they must.
@@ -197,7 +197,7 @@ impl SearchIndex {
             let (writes, rows): (Vec<_>, Vec<_>) = news.map(|row| row.split(&space)).unzip();
             let to = to.max(after);
             let fed = self.disk.feed(space.life, workspace.as_str(), (after, to), writes);
-            let Some(pending) = fed.map_err(|error| broken(&error))? else { return Ok(false) };
+            let Some(pending) = fed else { return Ok(false) };
             rows.iter().for_each(|row| row.enter(&mut space));
             space.read_to = to;
             pending
@@ -205,6 +205,7 @@ impl SearchIndex {
         if pending >= self.options.limits.bulk_tail_memories_max {
             self.commit_and_adopt(workspace, space)?;
         }
+        self.disk.relieve();
         Ok(true)
     }
 
@@ -278,8 +279,7 @@ impl SearchIndex {
         let fresh = fresh.into_iter().filter(|row| row.has_vector && same(row));
         let (writes, rows): (Vec<_>, Vec<_>) = fresh.map(|row| row.split(&space)).unzip();
         let at = (space.read_to, space.read_to);
-        let fed = self.disk.feed(space.life, workspace.as_str(), at, writes);
-        if fed.map_err(|error| broken(&error))?.is_some() {
+        if self.disk.feed(space.life, workspace.as_str(), at, writes).is_some() {
             rows.iter().for_each(|row| row.enter(&mut space));
         }
         Ok(())

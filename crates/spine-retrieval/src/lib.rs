@@ -33,6 +33,7 @@ mod space;
 mod static_model;
 mod stop_words;
 mod tail;
+mod taken;
 mod term_key;
 mod turns;
 mod vector;

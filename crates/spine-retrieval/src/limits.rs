@@ -56,6 +56,10 @@ pub const REMEMBERED_WORDS_MAX: usize = 16_384;
 pub const REMEMBERED_WORD_BYTES_MAX: usize = 32;
 /// The highest number of a memory that can be indexed.
 pub const MEMORY_NUMBER_MAX: u64 = u32::MAX as u64 - 1;
+/// Bytes that wait to be indexed by tantivy, which can wait longer than those who write and search.
+pub const WAITING_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Operations that tantivy is given in one go.
+pub const HANDED_OVER_TOGETHER: usize = 1_000;
 /// Memory of the index writer.
 pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
 /// How often a commit is opened that merges keep taking files from.
