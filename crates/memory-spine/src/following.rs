@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::house::{House, off_the_workers};
 
-/// Between two reads of what is new.
+/// Between two reads of what is new, unless there is much.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
 /// Reads between two looks at which workspaces are written to.
 const READS: u32 = 50;
@@ -39,9 +39,12 @@ async fn follow_for_a_while(house: &House, seen: &mut Option<Seen>) -> Result<()
         tokio::time::sleep(FOLLOW_EVERY * READS).await;
         return Ok(());
     }
+    let mut is_bulk = false;
     for _ in 0..READS {
-        tokio::time::sleep(FOLLOW_EVERY).await;
-        read(house, busy.clone()).await?;
+        if !is_bulk {
+            tokio::time::sleep(FOLLOW_EVERY).await;
+        }
+        is_bulk = read(house, busy.clone()).await?;
     }
     Ok(())
 }
@@ -56,9 +59,11 @@ async fn busy(house: &House, seen: &mut Option<Seen>) -> Result<Vec<WorkspaceNam
     Ok(moved.map(|(name, _)| name).take(FOLLOWED_MAX).collect())
 }
 
-async fn read(house: &House, workspaces: Vec<WorkspaceName>) -> Result<(), StoreError> {
+/// Whether there is more already.
+async fn read(house: &House, workspaces: Vec<WorkspaceName>) -> Result<bool, StoreError> {
     let follow_all = move |index: &SearchIndex, handle: &Handle| {
-        workspaces.iter().try_for_each(|workspace| handle.block_on(index.follow(workspace)))
+        let follow = |is_bulk, workspace| Ok(handle.block_on(index.follow(workspace))? || is_bulk);
+        workspaces.iter().try_fold(false, follow)
     };
     off_the_workers(house.index.clone(), follow_all).await
 }
@@ -88,7 +93,7 @@ mod tests {
         store_one(&house, &workspace).await;
         let moved = busy(&house, &mut seen).await.unwrap();
         assert_eq!(moved, std::slice::from_ref(&workspace));
-        read(&house, moved).await.unwrap();
+        assert!(!read(&house, moved).await.unwrap());
         let status = house.index.status(&workspace).await.unwrap();
         assert_eq!((status.indexed, status.memories), (status.newest, 1));
         assert!(busy(&house, &mut seen).await.unwrap().is_empty());

@@ -63,11 +63,14 @@ impl SearchIndex {
         Ok(Self { store, embedder, options, disk, resident, turns })
     }
 
-    /// Reads what is new, so that the next search need not; commits when the tail is full.
-    pub async fn follow(&self, workspace: &WorkspaceName) -> Result<(), StoreError> {
+    /// Reads what is new, so that the next search need not; commits when the tail is full. Answers whether so much came that
+    /// there is more already.
+    pub async fn follow(&self, workspace: &WorkspaceName) -> Result<bool, StoreError> {
         let before = self.disk.pending();
-        let Some(space) = self.current(workspace).await? else { return Ok(()) };
-        self.commit_full_tail(workspace, &space, before)
+        let Some(space) = self.current(workspace).await? else { return Ok(true) };
+        let is_bulk = self.is_bulk_since(before);
+        self.commit_full_tail(workspace, &space, is_bulk)?;
+        Ok(is_bulk)
     }
 
     /// The same, and embeds a batch of what has no vector. Answers how many memories still have none: call again while there
@@ -76,7 +79,7 @@ impl SearchIndex {
         let before = self.disk.pending();
         let Some(space) = self.current(workspace).await? else { return Ok(0) };
         self.embed_batch(workspace, &space).await?;
-        self.commit_full_tail(workspace, &space, before)?;
+        self.commit_full_tail(workspace, &space, self.is_bulk_since(before))?;
         Ok(reading(&space).unembedded.len())
     }
 
@@ -209,16 +212,19 @@ impl SearchIndex {
         Ok(true)
     }
 
-    /// While whole pages keep coming, the tail may become longer: each commit costs them more than it gives.
+    /// Whether whole pages come at a time.
+    fn is_bulk_since(&self, pending: usize) -> bool {
+        self.disk.pending().saturating_sub(pending) >= PAGE_ROWS_MAX
+    }
+
+    /// In bulk the tail may become longer: each commit costs those who write more than it gives.
     fn commit_full_tail(
         &self,
         workspace: &WorkspaceName,
         space: &SharedSpace,
-        before: usize,
+        is_bulk: bool,
     ) -> Result<(), StoreError> {
-        let pending = self.disk.pending();
-        let is_bulk = pending.saturating_sub(before) >= PAGE_ROWS_MAX;
-        if pending < self.options.limits.tail_memories_max || is_bulk {
+        if is_bulk || self.disk.pending() < self.options.limits.tail_memories_max {
             return Ok(());
         }
         self.commit_and_adopt(workspace, space)

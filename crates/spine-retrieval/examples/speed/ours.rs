@@ -48,8 +48,9 @@ pub fn followed<T>(index: &SearchIndex, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         scope.spawn(|| {
             while working.load(Ordering::SeqCst) {
-                block_on(index.follow(&space())).unwrap();
-                thread::sleep(FOLLOW_EVERY);
+                if !block_on(index.follow(&space())).unwrap() {
+                    thread::sleep(FOLLOW_EVERY);
+                }
             }
         });
         let done = work();
