@@ -12,7 +12,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy};
 
 use crate::committed::{Committed, Fields, Payload, index_builder};
 use crate::limits::{OPEN_TRIES_MAX, WAITING_BYTES_MAX, WRITER_BYTES};
-use crate::taken::{Taken, Write};
+use crate::taken::{Taken, Waiting, Write};
 
 /// Segments with a larger share of deleted documents are merged.
 const DELETED_SHARE_MAX: f32 = 0.3;
@@ -122,10 +122,10 @@ impl Disk {
         self.taken().pending
     }
 
-    /// Gives tantivy what was taken, once that is a lot. Where somebody commits, it waits for the next time; where it fails,
-    /// the next commit begins again.
+    /// Gives tantivy what has waited longest, as far as too much waits. Where somebody commits, it waits for the next time;
+    /// where it fails, the next commit begins again.
     pub(crate) fn relieve(&self) {
-        if self.taken().bytes() < WAITING_BYTES_MAX {
+        if self.taken().bytes() <= WAITING_BYTES_MAX {
             return;
         }
         let mut held = match self.writer.try_lock() {
@@ -133,16 +133,14 @@ impl Disk {
             Err(TryLockError::Poisoned(held)) => held.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        if held.as_ref().is_some_and(|writer| self.hand_over(writer).is_err()) {
+        let excess = self.taken().give_excess(WAITING_BYTES_MAX);
+        if held.as_ref().is_some_and(|writer| self.hand_over(writer, excess).is_err()) {
             *held = None;
         }
     }
 
-    /// Answers what a commit has from here on, and how many writes that are.
-    fn hand_over(&self, writer: &IndexWriter) -> tantivy::Result<(Payload, usize)> {
-        let (waiting, payload, pending) = self.taken().give();
-        waiting.hand_over(&self.fields, |operations| writer.run(operations).map(drop))?;
-        Ok((payload, pending))
+    fn hand_over(&self, writer: &IndexWriter, waiting: Waiting) -> tantivy::Result<()> {
+        waiting.hand_over(&self.fields, |operations| writer.run(operations).map(drop))
     }
 
     /// The newest commit, with all that was taken of this workspace.
@@ -169,7 +167,8 @@ impl Disk {
     }
 
     fn commit_with(&self, writer: &mut IndexWriter) -> tantivy::Result<()> {
-        let (payload, pending) = self.hand_over(writer)?;
+        let (waiting, payload, pending) = self.taken().give();
+        self.hand_over(writer, waiting)?;
         let said = serde_json::to_string(&payload)
             .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
         let mut prepared = writer.prepare_commit()?;

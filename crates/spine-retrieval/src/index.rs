@@ -63,23 +63,21 @@ impl SearchIndex {
         Ok(Self { store, embedder, options, disk, resident, turns })
     }
 
-    /// Reads what is new, so that the next search need not; commits when the tail is full. Answers whether so much came that
-    /// there is more already.
+    /// Reads what is new, so that the next search need not. Answers whether so much came that there is more already.
     pub async fn follow(&self, workspace: &WorkspaceName) -> Result<bool, StoreError> {
         let before = self.disk.pending();
-        let Some(space) = self.current(workspace).await? else { return Ok(true) };
-        let is_bulk = self.is_bulk_since(before);
-        self.commit_full_tail(workspace, &space, is_bulk)?;
-        Ok(is_bulk)
+        self.current(workspace).await?;
+        Ok(self.disk.pending().saturating_sub(before) >= PAGE_ROWS_MAX)
     }
 
-    /// The same, and embeds a batch of what has no vector. Answers how many memories still have none: call again while there
-    /// are some and the embedder answers.
+    /// Reads what is new, embeds a batch of what has no vector, and commits when the tail is full. Answers how many memories
+    /// still have no vector: call again while there are some and the embedder answers.
     pub async fn embed(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
-        let before = self.disk.pending();
         let Some(space) = self.current(workspace).await? else { return Ok(0) };
         self.embed_batch(workspace, &space).await?;
-        self.commit_full_tail(workspace, &space, self.is_bulk_since(before))?;
+        if self.disk.pending() >= self.options.limits.tail_memories_max {
+            self.commit_and_adopt(workspace, &space)?;
+        }
         Ok(reading(&space).unembedded.len())
     }
 
@@ -210,24 +208,6 @@ impl SearchIndex {
         }
         self.disk.relieve();
         Ok(true)
-    }
-
-    /// Whether whole pages come at a time.
-    fn is_bulk_since(&self, pending: usize) -> bool {
-        self.disk.pending().saturating_sub(pending) >= PAGE_ROWS_MAX
-    }
-
-    /// In bulk the tail may become longer: each commit costs those who write more than it gives.
-    fn commit_full_tail(
-        &self,
-        workspace: &WorkspaceName,
-        space: &SharedSpace,
-        is_bulk: bool,
-    ) -> Result<(), StoreError> {
-        if is_bulk || self.disk.pending() < self.options.limits.tail_memories_max {
-            return Ok(());
-        }
-        self.commit_and_adopt(workspace, space)
     }
 
     fn commit_and_adopt(

@@ -4,10 +4,9 @@
 /// `read_postings_max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexLimits {
-    /// Memories that are written to the index but not committed; when there are as many, whoever follows the store commits.
+    /// Memories that are in the index but not committed; when there are as many, housekeeping commits.
     pub tail_memories_max: usize,
-    /// The same while memories come by the thousand, where commits cost more than they give; and the most there may be:
-    /// whoever brings more commits, even a search.
+    /// The most there may be, where more come than housekeeping is quick to see: whoever brings them commits, even a search.
     pub bulk_tail_memories_max: usize,
     /// Up to so many memories that pass the filter are scored one by one; above, postings lead there.
     pub direct_memories_max: usize,
@@ -56,7 +55,7 @@ pub const REMEMBERED_WORDS_MAX: usize = 16_384;
 pub const REMEMBERED_WORD_BYTES_MAX: usize = 32;
 /// The highest number of a memory that can be indexed.
 pub const MEMORY_NUMBER_MAX: u64 = u32::MAX as u64 - 1;
-/// Bytes that wait to be indexed by tantivy, which can wait longer than those who write and search.
+/// Bytes that wait to be given to tantivy, which can wait longer than those who write and search.
 pub const WAITING_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Operations that tantivy is given in one go.
 pub const HANDED_OVER_TOGETHER: usize = 1_000;

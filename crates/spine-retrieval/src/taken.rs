@@ -1,6 +1,7 @@
 //! What was taken of the store and is in no commit: it waits in as few bytes as it can until tantivy is to have it, which
 //! costs more than all the rest and is of no use to searches before a commit.
 
+use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
@@ -43,7 +44,14 @@ pub(crate) struct Taken {
 /// Writes that tantivy does not have, in their order.
 #[derive(Default)]
 pub(crate) struct Waiting {
-    batches: Vec<(String, Vec<Write>)>,
+    batches: VecDeque<Batch>,
+    bytes: usize,
+}
+
+/// Writes of one workspace.
+struct Batch {
+    workspace: String,
+    writes: Vec<Write>,
     bytes: usize,
 }
 
@@ -56,13 +64,24 @@ impl Taken {
         self.payload.changes.insert(workspace.to_owned(), to);
         self.pending += writes.len();
         let documents = writes.iter().filter_map(|write| write.document.as_ref());
-        self.waiting.bytes += documents.map(Document::bytes).sum::<usize>();
-        self.waiting.batches.push((workspace.to_owned(), writes));
+        let bytes = documents.map(Document::bytes).sum();
+        self.waiting.push(Batch { workspace: workspace.to_owned(), writes, bytes });
     }
 
     /// What waits; and what is taken with it, as a commit is to say.
     pub(crate) fn give(&mut self) -> (Waiting, Payload, usize) {
         (mem::take(&mut self.waiting), self.payload.clone(), self.pending)
+    }
+
+    /// What has waited longest, until not more than so many bytes wait.
+    pub(crate) fn give_excess(&mut self, bytes_max: usize) -> Waiting {
+        let mut excess = Waiting::default();
+        while self.waiting.bytes > bytes_max
+            && let Some(batch) = self.waiting.pop()
+        {
+            excess.push(batch);
+        }
+        excess
     }
 
     /// The bytes of what waits.
@@ -77,6 +96,17 @@ impl Taken {
 }
 
 impl Waiting {
+    fn push(&mut self, batch: Batch) {
+        self.bytes += batch.bytes;
+        self.batches.push_back(batch);
+    }
+
+    fn pop(&mut self) -> Option<Batch> {
+        let batch = self.batches.pop_front()?;
+        self.bytes -= batch.bytes;
+        Some(batch)
+    }
+
     /// Many together: waking tantivy's thread for each costs more than its work.
     pub(crate) fn hand_over(
         self,
@@ -84,7 +114,7 @@ impl Waiting {
         mut run: impl FnMut(Vec<UserOperation>) -> tantivy::Result<()>,
     ) -> tantivy::Result<()> {
         let mut operations = Vec::new();
-        for (workspace, writes) in self.batches {
+        for Batch { workspace, writes, .. } in self.batches {
             for write in writes {
                 operations.extend(write.operations(fields, &workspace));
                 if operations.len() >= HANDED_OVER_TOGETHER {

@@ -21,6 +21,7 @@ use crate::{BATCH, HITS, workspace};
 const THREAD_MEMORIES: usize = 40;
 /// As the server does it.
 const FOLLOW_EVERY: Duration = Duration::from_millis(20);
+const KEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// The store and the index beside it.
 pub struct Ours {
@@ -42,17 +43,30 @@ pub fn space() -> WorkspaceName {
     "space-0".parse().unwrap()
 }
 
-/// The index stays close behind until the work is done.
+/// The index stays close behind and is kept in order until the work is done.
 pub fn followed<T>(index: &SearchIndex, work: impl FnOnce() -> T) -> T {
     let working = AtomicBool::new(true);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while working.load(Ordering::SeqCst) {
-                if !block_on(index.follow(&space())).unwrap() {
-                    thread::sleep(FOLLOW_EVERY);
-                }
+    let is_working = || working.load(Ordering::SeqCst);
+    let follow = || {
+        while is_working() {
+            if !block_on(index.follow(&space())).unwrap() {
+                thread::sleep(FOLLOW_EVERY);
             }
-        });
+        }
+    };
+    let keep_house = || {
+        let mut next = Instant::now() + KEEP_EVERY;
+        while is_working() {
+            thread::sleep(FOLLOW_EVERY);
+            if Instant::now() >= next {
+                block_on(index.embed(&space())).unwrap();
+                next += KEEP_EVERY;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(follow);
+        scope.spawn(keep_house);
         let done = work();
         working.store(false, Ordering::SeqCst);
         done
