@@ -100,24 +100,24 @@ impl Disk {
         Ok(writer)
     }
 
-    /// Takes writes of one workspace that follow on what it gave before, and answers how many no commit has. `None` when they
-    /// do not follow on: the space has to be loaded again.
+    /// Takes writes of one workspace that follow on what it gave before. `false` when they do not: the space has to be loaded
+    /// again.
     pub(crate) fn feed(
         &self,
         life: u64,
         workspace: &str,
         (from, to): (u64, u64),
         writes: Vec<Write>,
-    ) -> Option<usize> {
+    ) -> bool {
         let mut taken = self.taken();
-        if self.life() != life || taken.payload.change_of(workspace) != from {
-            return None;
+        let follows_on = self.life() == life && taken.payload.change_of(workspace) == from;
+        if follows_on {
+            taken.add(workspace, to, writes);
         }
-        taken.add(workspace, to, writes);
-        Some(taken.pending)
+        follows_on
     }
 
-    /// Writes that no commit has.
+    /// Writes that no commit has, nor will have when it ends.
     pub(crate) fn pending(&self) -> usize {
         self.taken().pending
     }
@@ -167,15 +167,23 @@ impl Disk {
     }
 
     fn commit_with(&self, writer: &mut IndexWriter) -> tantivy::Result<()> {
-        let (waiting, payload, pending) = self.taken().give();
-        self.hand_over(writer, waiting)?;
-        let said = serde_json::to_string(&payload)
+        let given = self.taken().give();
+        let pending = given.pending;
+        let done = self.commit_given(writer, given);
+        if done.is_err() {
+            self.taken().pending += pending;
+        }
+        done
+    }
+
+    fn commit_given(&self, writer: &mut IndexWriter, given: Taken) -> tantivy::Result<()> {
+        let payload = serde_json::to_string(&given.payload)
             .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
+        self.hand_over(writer, given.waiting)?;
         let mut prepared = writer.prepare_commit()?;
-        prepared.set_payload(&said);
+        prepared.set_payload(&payload);
         prepared.commit()?;
-        self.taken().pending -= pending;
-        self.publish(payload)
+        self.publish(given.payload)
     }
 
     fn publish(&self, payload: Payload) -> tantivy::Result<()> {
@@ -316,7 +324,7 @@ mod tests {
         Payload::new(&identity, "model")
     }
 
-    fn feed_one(disk: &Disk, number: u32, span: (u64, u64)) -> Option<usize> {
+    fn feed_one(disk: &Disk, number: u32, span: (u64, u64)) -> bool {
         let write = Write { number, known: false, document: Some(document(number)) };
         disk.feed(disk.life(), WORKSPACE, span, vec![write])
     }
@@ -332,9 +340,9 @@ mod tests {
     fn what_is_new_is_taken_while_somebody_commits() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::open(folder.path(), fresh_payload()).unwrap();
-        assert_eq!(feed_one(&disk, 1, (0, 1)), Some(1));
+        assert!(feed_one(&disk, 1, (0, 1)));
         let somebody = disk.writer();
-        assert_eq!(feed_one(&disk, 2, (1, 2)), Some(2));
+        assert!(feed_one(&disk, 2, (1, 2)));
         disk.relieve();
         drop(somebody);
         assert_eq!(committed(&disk), (0, 0, 2));
@@ -349,8 +357,8 @@ mod tests {
         feed_one(&disk, 1, (0, 1));
         let before = disk.life();
         disk.clear().unwrap();
-        assert_eq!(disk.feed(before, WORKSPACE, (1, 2), Vec::new()), None);
-        assert_eq!(feed_one(&disk, 3, (0, 3)), Some(1));
+        assert!(!disk.feed(before, WORKSPACE, (1, 2), Vec::new()));
+        assert!(feed_one(&disk, 3, (0, 3)));
         disk.commit().unwrap();
         assert_eq!(committed(&disk), (3, 1, 0));
     }
@@ -374,7 +382,7 @@ mod tests {
         directory.is_full.store(false, Ordering::SeqCst);
         disk.commit().unwrap();
         assert_eq!(committed(&disk), (1, 1, 0));
-        assert_eq!(feed_one(&disk, 3, (2, 3)), None, "what was lost has to come first");
+        assert!(!feed_one(&disk, 3, (2, 3)), "what was lost has to come first");
         feed_one(&disk, 2, (1, 2));
         feed_one(&disk, 3, (2, 3));
         disk.commit().unwrap();
@@ -479,7 +487,7 @@ mod tests {
             Write { number: 6, known: true, document: None },
             Write { number: 8, known: false, document: Some(document(8)) },
         ];
-        assert!(disk.feed(disk.life(), WORKSPACE, (0, 2), writes).is_some());
+        assert!(disk.feed(disk.life(), WORKSPACE, (0, 2), writes));
         disk.commit().unwrap();
         assert_eq!(numbers_after_merges(disk), [1, 2, 3, 4, 7, 8]);
     }

@@ -75,9 +75,7 @@ impl SearchIndex {
     pub async fn embed(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
         let Some(space) = self.current(workspace).await? else { return Ok(0) };
         self.embed_batch(workspace, &space).await?;
-        if self.disk.pending() >= self.options.limits.tail_memories_max {
-            self.commit_and_adopt(workspace, &space)?;
-        }
+        self.commit_from(self.options.limits.tail_memories_max, workspace, &space)?;
         Ok(reading(&space).unembedded.len())
     }
 
@@ -86,9 +84,8 @@ impl SearchIndex {
     pub async fn maintain(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
         let before = self.disk.pending();
         let left = self.embed(workspace).await?;
-        let pending = self.disk.pending();
-        if pending == before && pending > 0 {
-            self.commit_and_adopt(workspace, &self.space(workspace).await?)?;
+        if self.disk.pending() == before {
+            self.commit_from(1, workspace, &self.space(workspace).await?)?;
         }
         Ok(left)
     }
@@ -148,10 +145,13 @@ impl SearchIndex {
         }
         let turn = self.turns.of(workspace);
         while reading(space).read_to < newest {
-            let _mine = turn.lock().await;
+            let mine = turn.lock().await;
             if !self.read_page(workspace, space, newest).await? {
                 return Ok(false);
             }
+            // A commit takes as long as many pages, which others read meanwhile.
+            drop(mine);
+            self.commit_from(self.options.limits.bulk_tail_memories_max, workspace, space)?;
         }
         self.adopt_newest(workspace, space)?;
         Ok(true)
@@ -172,7 +172,9 @@ impl SearchIndex {
         let last = rows.last().map_or(after, |row| row.change().0);
         let to = if rows.len() < PAGE_ROWS_MAX { last.max(newest) } else { last };
         let fresh = self.prepare(workspace, &rows).await?;
-        self.take(workspace, space, fresh, to)
+        let is_taken = self.take(workspace, space, fresh, to);
+        self.disk.relieve();
+        Ok(is_taken)
     }
 
     async fn prepare(
@@ -183,31 +185,38 @@ impl SearchIndex {
         prepare(rows, &*self.embedder, workspace.as_str()).await
     }
 
-    /// Takes rows into memory and on their way to disk. Searches get here, too, and do not commit unless they must.
+    /// Takes rows into memory and on their way to disk.
     fn take(
         &self,
         workspace: &WorkspaceName,
         space: &SharedSpace,
         fresh: Vec<Fresh>,
         to: u64,
-    ) -> Result<bool, StoreError> {
-        let pending = {
-            let mut space = writing(space);
-            let after = space.read_to;
-            let news = fresh.into_iter().filter(|row| row.change > after);
-            let (writes, rows): (Vec<_>, Vec<_>) = news.map(|row| row.split(&space)).unzip();
-            let to = to.max(after);
-            let fed = self.disk.feed(space.life, workspace.as_str(), (after, to), writes);
-            let Some(pending) = fed else { return Ok(false) };
-            rows.iter().for_each(|row| row.enter(&mut space));
-            space.read_to = to;
-            pending
-        };
-        if pending >= self.options.limits.bulk_tail_memories_max {
-            self.commit_and_adopt(workspace, space)?;
+    ) -> bool {
+        let mut space = writing(space);
+        let after = space.read_to;
+        let news = fresh.into_iter().filter(|row| row.change > after);
+        let (writes, rows): (Vec<_>, Vec<_>) = news.map(|row| row.split(&space)).unzip();
+        let to = to.max(after);
+        if !self.disk.feed(space.life, workspace.as_str(), (after, to), writes) {
+            return false;
         }
-        self.disk.relieve();
-        Ok(true)
+        rows.iter().for_each(|row| row.enter(&mut space));
+        space.read_to = to;
+        true
+    }
+
+    /// Commits when as many writes are pending.
+    fn commit_from(
+        &self,
+        pending_min: usize,
+        workspace: &WorkspaceName,
+        space: &SharedSpace,
+    ) -> Result<(), StoreError> {
+        if self.disk.pending() < pending_min {
+            return Ok(());
+        }
+        self.commit_and_adopt(workspace, space)
     }
 
     fn commit_and_adopt(
@@ -265,7 +274,7 @@ impl SearchIndex {
         let fresh = fresh.into_iter().filter(|row| row.has_vector && same(row));
         let (writes, rows): (Vec<_>, Vec<_>) = fresh.map(|row| row.split(&space)).unzip();
         let at = (space.read_to, space.read_to);
-        if self.disk.feed(space.life, workspace.as_str(), at, writes).is_some() {
+        if self.disk.feed(space.life, workspace.as_str(), at, writes) {
             rows.iter().for_each(|row| row.enter(&mut space));
         }
         Ok(())

@@ -36,9 +36,9 @@ impl Document {
 /// What was taken.
 pub(crate) struct Taken {
     pub(crate) payload: Payload,
-    /// Writes since the last commit.
+    /// Writes since the last commit began.
     pub(crate) pending: usize,
-    waiting: Waiting,
+    pub(crate) waiting: Waiting,
 }
 
 /// Writes that tantivy does not have, in their order.
@@ -68,9 +68,10 @@ impl Taken {
         self.waiting.push(Batch { workspace: workspace.to_owned(), writes, bytes });
     }
 
-    /// What waits; and what is taken with it, as a commit is to say.
-    pub(crate) fn give(&mut self) -> (Waiting, Payload, usize) {
-        (mem::take(&mut self.waiting), self.payload.clone(), self.pending)
+    /// For a commit: what waits, and what the commit is to say.
+    pub(crate) fn give(&mut self) -> Self {
+        let payload = self.payload.clone();
+        mem::replace(self, Self::new(payload))
     }
 
     /// What has waited longest, until not more than so many bytes wait.
