@@ -15,5 +15,5 @@ pub use ack::{Ack, Left};
 pub use cpu::cpu_ms;
 pub use engine::Engine;
 pub use house::{House, STORE_FILE};
-pub use index_check::IndexVerdict;
+pub use index_check::{IndexVerdict, open_crashed};
 pub use verify::{Verdict, verify};

@@ -72,7 +72,11 @@ async fn round(
     known: &mut HashMap<WorkspaceName, Known>,
 ) -> Result<(), StoreError> {
     for state in all_workspaces(house.store.as_ref()).await? {
-        visit(house, retention, known, &state.name, state.newest).await?;
+        // One that fails holds up no other.
+        if let Err(error) = visit(house, retention, known, &state.name, state.newest).await {
+            let workspace = state.name.as_str();
+            tracing::warn!(workspace, detail = error.detail(), "housekeeping: {error}");
+        }
     }
     Ok(())
 }

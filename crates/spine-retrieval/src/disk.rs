@@ -24,10 +24,10 @@ pub(crate) struct Disk {
     fields: Fields,
     /// Never locked while waiting for the writer, so that nobody who takes waits for a commit.
     taken: Mutex<Taken>,
-    /// `None` since something failed: it is opened again, at the last commit, by whoever needs it.
+    /// `None` since something failed: whoever needs it opens it again.
     writer: Mutex<Option<IndexWriter>>,
     newest: RwLock<Arc<Committed>>,
-    /// A rebuild begins a new life; what belongs to an earlier one is not taken.
+    /// A rebuild begins a new life, and so does a failure; what belongs to an earlier one is not taken.
     life: AtomicU64,
 }
 
@@ -73,31 +73,40 @@ impl Disk {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What fails once must not be used again: tantivy then commits without what it has lost.
+    /// What fails once must not be used again: tantivy then commits without what it has lost. Everyone who had given more
+    /// than the newest commit has begins again there.
     fn with_writer<T>(
         &self,
         held: &mut Option<IndexWriter>,
         work: impl FnOnce(&mut IndexWriter) -> tantivy::Result<T>,
     ) -> tantivy::Result<T> {
         let opened = match held.take() {
-            Some(writer) => writer,
-            None => self.open_again()?,
+            Some(writer) => Ok(writer),
+            None => self.open_again(),
         };
-        let done = work(held.insert(opened));
+        let done = opened.and_then(|writer| work(held.insert(writer)));
         if done.is_err() {
             *held = None;
+            self.begin_life(self.newest().payload.clone());
         }
         done
     }
 
-    /// A writer at the last commit, where everyone begins again who had given more.
     fn open_again(&self) -> tantivy::Result<IndexWriter> {
-        let writer = writer(&self.index)?;
-        let payload = read_payload(&self.index)?.unwrap_or_else(|| self.taken().payload.emptied());
+        let (writer, newest) = (writer(&self.index)?, self.newest());
+        // A commit that failed may have reached the disk all the same.
+        if let Some(payload) = read_payload(&self.index)?.filter(|read| *read != newest.payload) {
+            self.publish(payload.clone())?;
+            self.begin_life(payload);
+        }
+        Ok(writer)
+    }
+
+    /// Whoever gave something before has to load again, as of what the payload says.
+    fn begin_life(&self, payload: Payload) {
         let mut taken = self.taken();
         self.life.fetch_add(1, Ordering::SeqCst);
         *taken = Taken::new(payload);
-        Ok(writer)
     }
 
     /// Takes writes of one workspace that follow on what it gave before. `false` when they do not: the space has to be loaded
@@ -123,20 +132,23 @@ impl Disk {
     }
 
     /// Gives tantivy what has waited longest, as far as too much waits. Where somebody commits, it waits for the next time;
-    /// where it fails, the next commit begins again.
-    pub(crate) fn relieve(&self) {
+    /// where something failed, for a commit that works, so that searches go on.
+    pub(crate) fn relieve(&self) -> tantivy::Result<()> {
         if self.taken().bytes() <= WAITING_BYTES_MAX {
-            return;
+            return Ok(());
         }
         let mut held = match self.writer.try_lock() {
             Ok(held) => held,
             Err(TryLockError::Poisoned(held)) => held.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
+            Err(TryLockError::WouldBlock) => return Ok(()),
         };
-        let excess = self.taken().give_excess(WAITING_BYTES_MAX);
-        if held.as_ref().is_some_and(|writer| self.hand_over(writer, excess).is_err()) {
-            *held = None;
+        if held.is_none() {
+            return Ok(());
         }
+        self.with_writer(&mut held, |writer| {
+            let excess = self.taken().give_excess(WAITING_BYTES_MAX);
+            self.hand_over(writer, excess)
+        })
     }
 
     fn hand_over(&self, writer: &IndexWriter, waiting: Waiting) -> tantivy::Result<()> {
@@ -167,23 +179,14 @@ impl Disk {
     }
 
     fn commit_with(&self, writer: &mut IndexWriter) -> tantivy::Result<()> {
-        let given = self.taken().give();
-        let pending = given.pending;
-        let done = self.commit_given(writer, given);
-        if done.is_err() {
-            self.taken().pending += pending;
-        }
-        done
-    }
-
-    fn commit_given(&self, writer: &mut IndexWriter, given: Taken) -> tantivy::Result<()> {
-        let payload = serde_json::to_string(&given.payload)
+        let (waiting, payload) = self.taken().give();
+        let written = serde_json::to_string(&payload)
             .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
-        self.hand_over(writer, given.waiting)?;
+        self.hand_over(writer, waiting)?;
         let mut prepared = writer.prepare_commit()?;
-        prepared.set_payload(&payload);
+        prepared.set_payload(&written);
         prepared.commit()?;
-        self.publish(given.payload)
+        self.publish(payload)
     }
 
     fn publish(&self, payload: Payload) -> tantivy::Result<()> {
@@ -208,17 +211,11 @@ impl Disk {
     /// Throws everything away and begins a new life.
     pub(crate) fn clear(&self) -> tantivy::Result<()> {
         self.with_writer(&mut self.writer(), |writer| {
-            self.begin_life();
+            self.begin_life(self.newest().payload.emptied());
             writer.rollback()?;
             writer.delete_all_documents()?;
             self.commit_with(writer)
         })
-    }
-
-    fn begin_life(&self) {
-        let mut taken = self.taken();
-        self.life.fetch_add(1, Ordering::SeqCst);
-        taken.clear();
     }
 
     /// Commits, and writes segments anew without what was deleted from them. The old files go with
@@ -343,7 +340,7 @@ mod tests {
         assert!(feed_one(&disk, 1, (0, 1)));
         let somebody = disk.writer();
         assert!(feed_one(&disk, 2, (1, 2)));
-        disk.relieve();
+        disk.relieve().unwrap();
         drop(somebody);
         assert_eq!(committed(&disk), (0, 0, 2));
         disk.commit().unwrap();
@@ -375,16 +372,12 @@ mod tests {
         feed_one(&disk, 2, (1, 2));
         directory.is_full.store(true, Ordering::SeqCst);
         for _ in 0..3 {
-            let life = disk.life();
             disk.commit().unwrap_err();
-            disk.feed(life, WORKSPACE, (2, 3), Vec::new());
+            assert!(!feed_one(&disk, 3, (2, 3)), "what was lost has to come first");
+            assert!(feed_one(&disk, 2, (1, 2)));
         }
         directory.is_full.store(false, Ordering::SeqCst);
-        disk.commit().unwrap();
-        assert_eq!(committed(&disk), (1, 1, 0));
-        assert!(!feed_one(&disk, 3, (2, 3)), "what was lost has to come first");
-        feed_one(&disk, 2, (1, 2));
-        feed_one(&disk, 3, (2, 3));
+        assert!(feed_one(&disk, 3, (2, 3)));
         disk.commit().unwrap();
         assert_eq!(committed(&disk), (3, 3, 0));
     }

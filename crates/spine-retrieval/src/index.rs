@@ -79,12 +79,12 @@ impl SearchIndex {
         Ok(reading(&space).unembedded.len())
     }
 
-    /// The same, and commits, however little it is, unless something new came: for when writes pause. While they keep coming, the tail may fill to
-    /// its limit, since a commit costs nearly as much for a few memories as for thousands.
+    /// The same for when writes pause: commits however little it is, unless there is more to embed. While writes keep coming,
+    /// the tail may fill to its limit, since a commit costs nearly as much for a few memories as for thousands.
     pub async fn maintain(&self, workspace: &WorkspaceName) -> Result<usize, StoreError> {
         let before = self.disk.pending();
         let left = self.embed(workspace).await?;
-        if self.disk.pending() == before {
+        if left == 0 || self.disk.pending() == before {
             self.commit_from(1, workspace, &self.space(workspace).await?)?;
         }
         Ok(left)
@@ -129,14 +129,20 @@ impl SearchIndex {
         Ok(None)
     }
 
-    /// Reads what is new as this call begins: what is written later is for those who come later. `false` when the index was
-    /// rebuilt meanwhile.
+    /// Reads what is new as this call begins: what is written later is for those who come later. `false` when the space is of
+    /// an earlier life of the index.
     async fn read_up(
         &self,
         workspace: &WorkspaceName,
         space: &SharedSpace,
     ) -> Result<bool, StoreError> {
-        let read = reading(space).read_to;
+        let (life, read) = {
+            let space = reading(space);
+            (space.life, space.read_to)
+        };
+        if life != self.disk.life() {
+            return Ok(false);
+        }
         let newest = self.store.newest_change(workspace).await?.0;
         if read > newest {
             // The store is older than the index: a backup was restored.
@@ -172,9 +178,7 @@ impl SearchIndex {
         let last = rows.last().map_or(after, |row| row.change().0);
         let to = if rows.len() < PAGE_ROWS_MAX { last.max(newest) } else { last };
         let fresh = self.prepare(workspace, &rows).await?;
-        let is_taken = self.take(workspace, space, fresh, to);
-        self.disk.relieve();
-        Ok(is_taken)
+        Ok(self.take(workspace, space, fresh, to) && self.disk.relieve().is_ok())
     }
 
     async fn prepare(
@@ -256,6 +260,20 @@ impl SearchIndex {
         self.disk.clear().and_then(|()| self.disk.remove_unused()).map_err(|error| broken(&error))
     }
 
+    /// Takes off disk what is gone from the workspace.
+    async fn erase_gone(&self, workspace: &WorkspaceName) -> Result<(), StoreError> {
+        for _ in 0..SEARCH_RESTARTS_MAX {
+            let life = self.disk.life();
+            self.current(workspace).await?;
+            self.disk.erase().map_err(|error| broken(&error))?;
+            // Otherwise what was to be taken off may have been forgotten before the commit.
+            if self.disk.life() == life {
+                return Ok(());
+            }
+        }
+        Err(rebuilt_again_and_again())
+    }
+
     async fn embed_batch(
         &self,
         workspace: &WorkspaceName,
@@ -286,7 +304,7 @@ impl SearchIndex {
         query: SearchQuery,
     ) -> Result<SearchAnswer, StoreError> {
         let Some(space) = self.current(workspace).await? else {
-            return Err(StoreError::new(ErrorKind::Unavailable, "the index is being rebuilt"));
+            return Err(rebuilt_again_and_again());
         };
         let named = Named::new(&reading(&space), &query.text);
         let mut degraded = Vec::new();
@@ -358,8 +376,7 @@ impl Retriever for SearchIndex {
     fn erase_remnants(&self, workspace: &WorkspaceName) -> StoreFuture<'_, ()> {
         let workspace = workspace.clone();
         Box::pin(async move {
-            self.current(&workspace).await?;
-            self.disk.erase().map_err(|error| broken(&error))?;
+            self.erase_gone(&workspace).await?;
             self.adopt_everywhere()?;
             self.disk.remove_unused().map_err(|error| broken(&error))
         })
@@ -382,6 +399,10 @@ fn reading(space: &SharedSpace) -> RwLockReadGuard<'_, Space> {
 
 fn writing(space: &SharedSpace) -> RwLockWriteGuard<'_, Space> {
     space.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn rebuilt_again_and_again() -> StoreError {
+    StoreError::new(ErrorKind::Unavailable, "the index is being rebuilt")
 }
 
 fn broken(error: &tantivy::TantivyError) -> StoreError {

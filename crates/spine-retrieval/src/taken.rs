@@ -38,7 +38,7 @@ pub(crate) struct Taken {
     pub(crate) payload: Payload,
     /// Writes since the last commit began.
     pub(crate) pending: usize,
-    pub(crate) waiting: Waiting,
+    waiting: Waiting,
 }
 
 /// Writes that tantivy does not have, in their order.
@@ -69,9 +69,9 @@ impl Taken {
     }
 
     /// For a commit: what waits, and what the commit is to say.
-    pub(crate) fn give(&mut self) -> Self {
-        let payload = self.payload.clone();
-        mem::replace(self, Self::new(payload))
+    pub(crate) fn give(&mut self) -> (Waiting, Payload) {
+        self.pending = 0;
+        (mem::take(&mut self.waiting), self.payload.clone())
     }
 
     /// What has waited longest, until not more than so many bytes wait.
@@ -88,11 +88,6 @@ impl Taken {
     /// The bytes of what waits.
     pub(crate) fn bytes(&self) -> usize {
         self.waiting.bytes
-    }
-
-    /// As if nothing had ever been taken.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::new(self.payload.emptied());
     }
 }
 

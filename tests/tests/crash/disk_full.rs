@@ -4,16 +4,19 @@ use std::env;
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
 use fastrand::Rng;
 use spine_engine::memories::MemoryError;
+use spine_protocol::WorkspaceName;
+use spine_retrieval::{SearchIndex, folder_beside};
 use spine_sqlite::Options;
-use spine_store::ErrorKind;
-use spine_tests::{Ack, House, verify};
+use spine_store::testing::block_on;
+use spine_store::{ErrorKind, Filter, Retriever, SearchQuery, UnixMs};
+use spine_tests::{Ack, House, STORE_FILE, open_crashed, verify};
 
 use crate::scale::{seeded, times};
 
@@ -42,6 +45,16 @@ fn store_on_a_full_disk_says_so_when_it_is_opened() {
     run_on_small_disk(
         "disk_full::store_on_a_full_disk_says_so_when_it_is_opened",
         open_on_full_disk,
+    );
+}
+
+/// After a full disk, memories were found no more, for good: the commit of the index that failed had lost them, and the next
+/// one said that all was in.
+#[test]
+fn index_on_a_full_disk_is_whole_when_there_is_room_again() {
+    run_on_small_disk(
+        "disk_full::index_on_a_full_disk_is_whole_when_there_is_room_again",
+        index_while_full,
     );
 }
 
@@ -128,11 +141,63 @@ fn store_until_full(house: &House, mut rng: Rng, acks: &Mutex<Vec<Ack>>) {
     }
 }
 
-fn open_on_full_disk(disk: &Path) {
-    let acks = House::open(disk, Options::default()).unwrap().store_some(&mut seeded()).unwrap();
+/// Only the index is on the small disk: what is stored meanwhile is found, and is in it in the end.
+fn index_while_full(disk: &Path) {
+    let (folder, mut rng) = (tempfile::tempdir().unwrap(), seeded());
+    let house = House::open(folder.path(), Options::default()).unwrap();
+    let index = open_crashed(&disk.join("index"), house.store.clone()).unwrap();
+    let workspace = "default".parse().unwrap();
+    let (mut acks, mut own) = (Vec::new(), Vec::new());
+    for round in 0..times(4, 40) {
+        let commit = || match round % 2 {
+            0 => block_on(index.maintain(&workspace)).map(drop),
+            _ => block_on(index.erase_remnants(&workspace)),
+        };
+        let filler = fill_up(disk);
+        for _ in 0..REFUSALS {
+            acks.extend(house.write_some(&mut own, &mut rng).unwrap());
+            let refused = commit().unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Unavailable, "{}", refused.detail());
+            assert_searches_all(&index, &workspace);
+        }
+        fs::remove_file(filler).unwrap();
+        commit().unwrap();
+        assert_searches_all(&index, &workspace);
+    }
+    let newest = block_on(index.status(&workspace)).unwrap().newest.0;
+    drop((index, house));
+    copy_files(&disk.join("index"), &folder_beside(&folder.path().join(STORE_FILE)));
+    let verdict = verify(folder.path(), &acks).unwrap();
+    assert!(verdict.is_clean(), "{verdict}");
+    assert_eq!(verdict.index.unwrap().kept, newest);
+}
+
+fn fill_up(disk: &Path) -> PathBuf {
     let filler = disk.join("filler");
     let filled = io::copy(&mut io::repeat(1), &mut File::create(&filler).unwrap());
     assert_eq!(filled.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    filler
+}
+
+fn assert_searches_all(index: &SearchIndex, workspace: &WorkspaceName) {
+    let (text, filter) = ("the customer's refund".to_owned(), Filter::default());
+    let query = SearchQuery { text, filter, now: UnixMs(0), limit: 1, explain: false };
+    block_on(index.search(workspace, query)).unwrap();
+    let status = block_on(index.status(workspace)).unwrap();
+    assert_eq!(status.indexed, status.newest);
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+fn open_on_full_disk(disk: &Path) {
+    let acks = House::open(disk, Options::default()).unwrap().store_some(&mut seeded()).unwrap();
+    let filler = fill_up(disk);
     let refused = House::open(disk, Options::default()).err().unwrap();
     assert_eq!(refused.kind(), ErrorKind::DiskFull, "{}", refused.detail());
     fs::remove_file(&filler).unwrap();
