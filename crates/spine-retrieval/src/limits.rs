@@ -4,7 +4,8 @@
 /// `read_postings_max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexLimits {
-    /// Memories that are in the index but not committed; when there are as many, housekeeping commits.
+    /// Memories that are in the index but not committed; when there are as many, housekeeping commits. As many are read again
+    /// after a restart.
     pub tail_memories_max: usize,
     /// The most there may be, where more come than housekeeping is quick to see: whoever brings them commits, even a search.
     pub bulk_tail_memories_max: usize,
@@ -22,7 +23,7 @@ pub struct IndexLimits {
 impl Default for IndexLimits {
     fn default() -> Self {
         Self {
-            tail_memories_max: 32_768,
+            tail_memories_max: 8_192,
             bulk_tail_memories_max: 262_144,
             direct_memories_max: 8_192,
             read_postings_max: 50_000,
