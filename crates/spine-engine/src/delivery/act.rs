@@ -288,19 +288,25 @@ impl Deliveries {
         for effect in &step.effects {
             match effect {
                 Effect::Offer(agent) => self.stir(workspace, agent),
+                Effect::Left(agent) => self.stir_lane(workspace, delivery, agent),
                 Effect::Ended => self.ring_for_end(workspace, delivery),
                 _ => {}
             }
         }
     }
 
-    /// Its publication may be complete, and the next of its lane can be taken.
+    /// Its publication may be complete.
     fn ring_for_end(&self, workspace: &WorkspaceName, ended: &Delivery) {
         if ended.story.publication.is_some() {
             self.bells.ring(&Topic::Due);
         }
-        if ended.row.order_key.is_some() {
-            self.stir(workspace, &ended.row.agent);
+        self.stir_lane(workspace, ended, &ended.row.agent);
+    }
+
+    /// The next of its lane can be taken.
+    fn stir_lane(&self, workspace: &WorkspaceName, gone: &Delivery, agent: &AgentName) {
+        if gone.row.order_key.is_some() {
+            self.stir(workspace, agent);
         }
     }
 

@@ -7,7 +7,8 @@ use std::task::{Context, Wake};
 use std::time::Duration;
 
 use spine_engine::delivery::policy::PolicyPart;
-use spine_engine::delivery::{ReceiveRequest, SendOptions};
+use spine_engine::delivery::{ReceiveRequest, Received, SendOptions};
+use spine_protocol::AgentName;
 use spine_store::Priority;
 use spine_store::testing::block_on;
 
@@ -58,12 +59,14 @@ impl Wake for Told {
     }
 }
 
-/// A receiver that waited while another had the first of a lane in its hands was not told when that one was done. It found
-/// the next only when it looked again by itself, a second later: a lane of two receivers did one handoff a second.
-#[test]
-fn whoever_waits_gets_the_next_with_a_key_when_the_one_before_ends() {
+/// While another has the first of a lane in its hands, somebody waits for the next. It is told when the first is gone.
+fn check_told_of_the_next(fallbacks: Vec<AgentName>, goes: impl FnOnce(&House, &Received)) {
     let house = house_where_time_stands_still();
-    send(&house, Priority::Normal, Some("repo"));
+    let order_key = Some("repo".parse().unwrap());
+    let policy = PolicyPart { attempts_max: Some(1), ..PolicyPart::default() };
+    let options =
+        SendOptions { order_key, fallbacks: Some(fallbacks), policy, ..SendOptions::default() };
+    house.try_send("coder", options).unwrap();
     let second = send(&house, Priority::Normal, Some("repo"));
     let first = house.take("coder");
     let wait = Duration::from_secs(60);
@@ -72,9 +75,30 @@ fn whoever_waits_gets_the_next_with_a_key_when_the_one_before_ends() {
     let told = Arc::new(Told::default());
     let waker = Arc::clone(&told).into();
     assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-    house.complete(&first, result(serde_json::json!(1))).unwrap();
+    goes(&house, &first);
     assert!(told.0.load(Ordering::SeqCst));
     assert_eq!(block_on(waiting).unwrap()[0].delivery.row.id, second);
+}
+
+/// A receiver that waited while another had the first of a lane in its hands was not told when that one was done. It found
+/// the next only when it looked again by itself, a second later: a lane of two receivers did one handoff a second.
+#[test]
+fn whoever_waits_gets_the_next_with_a_key_when_the_one_before_ends() {
+    let complete = |house: &House, first: &Received| {
+        house.complete(first, result(serde_json::json!(1))).unwrap();
+    };
+    check_told_of_the_next(Vec::new(), complete);
+}
+
+/// The same where the first went on to another agent.
+#[test]
+fn whoever_waits_gets_the_next_with_a_key_when_the_one_before_is_rerouted() {
+    let nack = |house: &House, first: &Received| {
+        let (id, why) = (first.delivery.row.id, "crashed".to_owned());
+        let nacked = house.deliveries.nack(&house.caller, id, first.fence.clone(), why, true, None);
+        assert_eq!(block_on(nacked).unwrap().row.agent, name("spare"));
+    };
+    check_told_of_the_next(vec![name("spare")], nack);
 }
 
 #[test]

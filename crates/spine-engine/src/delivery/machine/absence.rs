@@ -133,8 +133,9 @@ fn exhausted(mut delivery: Delivery, moment: &Moment<'_>) -> Step {
 fn reroute(mut delivery: Delivery, agent: spine_protocol::AgentName, moment: &Moment<'_>) -> Step {
     delivery.story.spent = 0;
     delivery.story.absent = true;
+    let left = Effect::Left(delivery.row.agent.clone());
     enqueue(&mut delivery, agent.clone(), moment.now);
-    let effects = vec![Effect::Log("delivery.rerouted"), Effect::Offer(agent)];
+    let effects = vec![Effect::Log("delivery.rerouted"), Effect::Offer(agent), left];
     Step { after: delivery, effects }
 }
 

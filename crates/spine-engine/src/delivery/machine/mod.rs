@@ -155,6 +155,8 @@ pub enum Effect {
     Log(&'static str),
     /// There is work for this agent.
     Offer(AgentName),
+    /// It went from this agent's queue to another's: the next of its lane can be taken.
+    Left(AgentName),
     /// An agent took work: its breaker closes.
     Alive(AgentName),
     /// An agent did not take or hold work: if that was the probe, its breaker opens again.

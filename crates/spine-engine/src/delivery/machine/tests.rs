@@ -128,6 +128,7 @@ fn line(step: &Step, now: UnixMs) -> String {
     let effect = |effect: &Effect| match effect {
         Effect::Log(kind) => kind.trim_start_matches("delivery.").to_owned(),
         Effect::Offer(agent) => format!("offer {agent}"),
+        Effect::Left(agent) => format!("left {agent}"),
         Effect::Alive(agent) => format!("alive {agent}"),
         Effect::Dropped(agent) => format!("dropped {agent}"),
         Effect::Exhausted(agent) => format!("exhausted {agent}"),
@@ -192,7 +193,7 @@ fn an_attempt_is_spent_when_nobody_takes_a_direct_handoff_and_a_fallback_comes_n
         expect![[r#"
         due          pending@a lease 0 spent 1 due 15s [not_taken, offer a, dropped a]
         due          pending@a lease 0 spent 2 due 15s [not_taken, offer a, dropped a]
-        due          pending@b lease 0 spent 0 due 15s [not_taken, rerouted, offer b, exhausted a, dropped a]
+        due          pending@b lease 0 spent 0 due 15s [not_taken, rerouted, offer b, left a, exhausted a, dropped a]
         take         accepted@b lease 1 spent 0 due 60s [accepted, alive b]
         complete     done@b lease 1 spent 0 due - [done, ended]
     "#]],
@@ -219,7 +220,7 @@ fn an_attempt_is_spent_when_the_receiver_cannot_be_reached() {
         expect![[r#"
         lease        leased@a lease 1 spent 0 due 60s [leased]
         old/unreached refused: LeaseLost
-        unreached-final pending@b lease 1 spent 0 due 86400s [not_taken, rerouted, offer b, exhausted a, dropped a]
+        unreached-final pending@b lease 1 spent 0 due 86400s [not_taken, rerouted, offer b, left a, exhausted a, dropped a]
         lease        leased@b lease 2 spent 0 due 60s [leased]
         nack         pending@b lease 2 spent 1 due 86400s [nacked, offer b]
         lease        leased@b lease 3 spent 1 due 60s [leased]
@@ -287,7 +288,7 @@ fn a_nack_is_retried_and_is_never_counted_by_the_breaker() {
         "fallback: take nack-final take nack-later lease +5s lease",
         expect![[r#"
         take         accepted@a lease 1 spent 0 due 60s [accepted, alive a]
-        nack-final   pending@b lease 1 spent 0 due 86400s [nacked, rerouted, offer b]
+        nack-final   pending@b lease 1 spent 0 due 86400s [nacked, rerouted, offer b, left a]
         take         accepted@b lease 2 spent 0 due 60s [accepted, alive b]
         nack-later   pending@b lease 2 spent 1 due 86405s [nacked, offer b]
         lease        refused: NotReady
