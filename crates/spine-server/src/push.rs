@@ -22,7 +22,8 @@ use crate::limits::{
     DRIVE_PAUSE_MAX, DRIVE_PAUSE_MIN, PUSH_AGENTS_LOOK, PUSH_AGENTS_MAX, PUSH_WAIT,
     PUSHES_PER_AGENT_MAX, PUSHES_SHARED_MAX,
 };
-use crate::operations::receive::{InHands, Shape};
+use crate::operations::receive::{InHands, Shape, accepted_version};
+use crate::problem::Problem;
 use crate::wire::receive::ReceivedDocument;
 
 /// The name under which the story of a delivery has its pushes.
@@ -103,6 +104,11 @@ struct PushDocument<'a> {
     workspace: &'a WorkspaceName,
     #[serde(flatten)]
     received: ReceivedDocument,
+}
+
+/// The newest version that a webhook reads.
+pub fn pushed_version(webhook: &Webhook) -> Result<Major, Problem> {
+    accepted_version(webhook.accept_versions.as_deref().unwrap_or_default())
 }
 
 /// Pushes to every agent that has a webhook, until the server stops; then lets those under way finish.
@@ -287,8 +293,10 @@ impl Errand {
     }
 
     fn body(&self) -> Option<Vec<u8>> {
-        let shape = Shape { major: Major::V2, format: None };
-        let received = shape.document(&self.house.app, self.received.clone());
+        let received = pushed_version(&self.webhook).and_then(|major| {
+            let shape = Shape { major, format: None };
+            shape.document(&self.house.app, self.received.clone())
+        });
         let received = received
             .inspect_err(|problem| tracing::warn!(%problem, "a delivery cannot be pushed"))
             .ok()?;

@@ -212,7 +212,7 @@ export type Agent = {
   max_tokens: number | null;
   policy: { [name: string]: Json } | null;
   fallbacks: string[];
-  webhook: { url: string } | null;
+  webhook: { url: string; accept_versions: string[] | null } | null;
   paused: boolean;
   breaker: Breaker;
   queue: Queue;

@@ -10,8 +10,9 @@ use spine_store::{
 
 use super::act::{Standings, read_record, to_record};
 use super::breaker::{Breaker, BreakerState};
-use super::limits::RACE_ATTEMPTS_MAX;
-use super::limits::{DESCRIPTION_CHARS_MAX, FALLBACKS_MAX};
+use super::limits::{
+    DESCRIPTION_CHARS_MAX, FALLBACKS_MAX, RACE_ATTEMPTS_MAX, VERSION_CHARS_MAX, VERSIONS_MAX,
+};
 use super::machine::Effect;
 use super::policy::PolicyPart;
 use super::{Deliveries, DeliveryError, Result};
@@ -55,7 +56,7 @@ impl AgentOptions {
         if self.fallbacks.len() > FALLBACKS_MAX {
             return invalid("fallbacks", format!("must be at most {FALLBACKS_MAX}"));
         }
-        Ok(())
+        self.webhook.as_ref().map_or(Ok(()), Webhook::check)
     }
 }
 
@@ -67,6 +68,23 @@ pub struct Webhook {
     pub url: String,
     /// What signs them.
     pub secret: String,
+    /// The protocol versions that it reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_versions: Option<Vec<String>>,
+}
+
+impl Webhook {
+    fn check(&self) -> Result<()> {
+        let versions = self.accept_versions.as_deref().unwrap_or_default();
+        let are_short = versions.iter().all(|version| version.chars().count() <= VERSION_CHARS_MAX);
+        if versions.len() <= VERSIONS_MAX && are_short {
+            return Ok(());
+        }
+        let problem = format!(
+            "accept_versions must be at most {VERSIONS_MAX}, of {VERSION_CHARS_MAX} characters each"
+        );
+        Err(DeliveryError::Invalid { field: "webhook", problem })
+    }
 }
 
 /// An agent, its queue and its breaker.

@@ -26,6 +26,10 @@ pub const PENDING_MS_DEFAULT: u64 = 24 * 60 * 60 * 1000;
 pub const PENDING_MS_MAX: u64 = 90 * 24 * 60 * 60 * 1000;
 /// Fallback agents of one delivery.
 pub const FALLBACKS_MAX: usize = 16;
+/// Protocol versions that a webhook names.
+pub const VERSIONS_MAX: usize = 16;
+/// One of them.
+pub const VERSION_CHARS_MAX: usize = 16;
 /// Of what an agent is for.
 pub const DESCRIPTION_CHARS_MAX: usize = 1_024;
 /// Deliveries that ran out of attempts in a row, until the breaker opens.

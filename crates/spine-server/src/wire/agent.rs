@@ -45,12 +45,16 @@ pub struct WebhookBody {
     pub url: String,
     /// What signs them as Standard Webhooks has it: `whsec_` and 24 to 64 random bytes in base64. It is not shown again.
     pub secret: String,
+    /// The protocol versions that it reads; the newest of them is pushed. `2`, if not said.
+    #[schemars(length(max = 16), inner(length(max = 16)))]
+    pub accept_versions: Option<Vec<String>>,
 }
 
 impl AgentBody {
     /// As the engine is asked.
     pub fn into_options(self) -> Result<AgentOptions, Problem> {
-        let webhook = |body: WebhookBody| Webhook { url: body.url, secret: body.secret };
+        let webhook =
+            |WebhookBody { url, secret, accept_versions }| Webhook { url, secret, accept_versions };
         Ok(AgentOptions {
             description: self.description,
             max_tokens: self.max_tokens,
@@ -90,6 +94,8 @@ pub struct AgentDocument {
 pub struct WebhookDocument {
     /// The address.
     pub url: String,
+    /// The protocol versions that it reads, if that was said.
+    pub accept_versions: Option<Vec<String>>,
 }
 
 /// A circuit breaker.
@@ -167,13 +173,15 @@ impl From<QueueState> for QueueDocument {
 impl From<AgentView> for AgentDocument {
     fn from(view: AgentView) -> Self {
         let options = view.options;
+        let webhook =
+            |Webhook { url, accept_versions, .. }| WebhookDocument { url, accept_versions };
         Self {
             name: view.name,
             description: options.description,
             max_tokens: options.max_tokens,
             policy: options.policy.into(),
             fallbacks: options.fallbacks,
-            webhook: options.webhook.map(|webhook| WebhookDocument { url: webhook.url }),
+            webhook: options.webhook.map(webhook),
             paused: options.paused,
             breaker: view.breaker.into(),
             queue: view.queue.map(Into::into).unwrap_or_default(),

@@ -16,7 +16,7 @@ export type OptionsForm = {
 };
 
 /** What is sent: what was left empty is left to the default. */
-export function optionsBody(form: OptionsForm): { [name: string]: Json } {
+export function optionsBody(form: OptionsForm, versions: string[] | null): { [name: string]: Json } {
   const fallbacks = form.fallbacks.split(/[\s,]+/).filter(Boolean);
   const policy = form.policy.trim() ? (JSON.parse(form.policy) as Json) : null;
   return {
@@ -24,7 +24,7 @@ export function optionsBody(form: OptionsForm): { [name: string]: Json } {
     max_tokens: form.tokens ? Number(form.tokens) : null,
     fallbacks,
     ...(policy === null ? {} : { policy }),
-    ...(form.url ? { webhook: { url: form.url, secret: form.secret } } : {}),
+    ...(form.url ? { webhook: { url: form.url, secret: form.secret, accept_versions: versions } } : {}),
   };
 }
 
@@ -40,7 +40,7 @@ export function OptionsDialog({ agent, close, done }: { agent: Agent; close: () 
   const set = (name: keyof typeof form) => (event: Event) =>
     setForm({ ...form, [name]: (event.currentTarget as HTMLInputElement).value });
   const act = async () => {
-    await put(at`/v1/agents/${agent.name}`, optionsBody(form));
+    await put(at`/v1/agents/${agent.name}`, optionsBody(form, agent.webhook?.accept_versions ?? null));
     done();
     return "Saved.";
   };

@@ -19,7 +19,7 @@ fn quick(attempts: u32) -> Value {
 fn register(house: &House, agent: &str, url: &str, policy: Value) {
     let body = json!({"policy": policy, "webhook": {"url": url, "secret": SECRET}});
     let agent = house.agent(agent).put(&format!("/v1/agents/{agent}"), body).with(200);
-    assert_eq!(agent["webhook"], json!({"url": url}));
+    assert_eq!(agent["webhook"], json!({"url": url, "accept_versions": null}));
 }
 
 /// The delivery when it is over.
@@ -80,6 +80,28 @@ fn work_that_is_only_taken_is_settled_later_with_the_lease_that_was_pushed() {
     let pushed = coder.next().json();
     house.agent("coder").settle(&pushed, "ack", json!({"result": 7})).with(200);
     assert_eq!(ended(&house.agent("analyst"), &sent)["result"], 7);
+}
+
+/// Half a fleet may be older, also the half that is pushed to.
+#[test]
+fn an_older_agent_is_pushed_the_version_it_reads() {
+    let coder = StandIn::start(|_, _| Reply::json("200 OK", json!({"result": 7})));
+    let house = House::start_with(OPEN);
+    let (client, path, url) = (house.agent("coder"), "/v1/agents/coder", coder.url("/"));
+    let reads =
+        |versions| json!({"webhook": {"url": url, "secret": SECRET, "accept_versions": versions}});
+    client.put(path, reads(json!(["3"]))).problem(422, "version-unsupported");
+    client.put(path, reads(json!(vec!["1"; 17]))).problem(422, "invalid-body");
+    let registered = client.put(path, reads(json!(["1"]))).with(200);
+    assert_eq!(registered["webhook"]["accept_versions"], json!(["1"]));
+    let analyst = house.agent("analyst");
+    let sent = analyst.hand_off("coder", json!({"wait": {"until": "done", "timeout_s": 60}}));
+    let pushed = coder.next().json();
+    assert_eq!(pushed["envelope_version"], "1");
+    let envelope = &pushed["envelope"];
+    assert_eq!((&envelope["version"], &envelope["target"]), (&json!(1), &json!("coder")));
+    assert!(text(&envelope["task_summary"]).starts_with("have it done"), "{envelope}");
+    assert_eq!((&sent["state"], &sent["result"]), (&json!("done"), &json!(7)));
 }
 
 #[test]
