@@ -163,7 +163,7 @@ impl SearchIndex {
         Ok(true)
     }
 
-    /// Reads a page, unless the one who had the turn before has read as far.
+    /// Reads a page, unless the one who had the turn before has read as far. `false` when another life has begun.
     async fn read_page(
         &self,
         workspace: &WorkspaceName,
@@ -220,14 +220,6 @@ impl SearchIndex {
         if self.disk.pending() < pending_min {
             return Ok(());
         }
-        self.commit_and_adopt(workspace, space)
-    }
-
-    fn commit_and_adopt(
-        &self,
-        workspace: &WorkspaceName,
-        space: &SharedSpace,
-    ) -> Result<(), StoreError> {
         self.disk.commit().map_err(|error| broken(&error))?;
         self.adopt_newest(workspace, space)
     }

@@ -1,7 +1,7 @@
 //! Agents.
 
 use spine_engine::delivery::Webhook;
-use spine_protocol::{Major, ReadError};
+use spine_protocol::ReadError;
 
 use super::check_agent;
 use crate::App;
@@ -39,7 +39,7 @@ pub async fn register(call: Call<AgentPath, (), AgentBody>) -> Agent {
 
 /// One that can never work is better refused to whoever registers it than found out with the first delivery.
 fn check_webhook(app: &App, webhook: Option<&Webhook>) -> Result<(), Problem> {
-    webhook.map_or(Ok(Major::V2), pushed_version)?;
+    webhook.map(pushed_version).transpose()?;
     let (Some(pusher), Some(webhook)) = (&app.pusher, webhook) else { return Ok(()) };
     pusher.check(webhook).map_err(|BadWebhook { field, problem }| {
         let error = ReadError::at(format!("/webhook/{field}"), problem);
