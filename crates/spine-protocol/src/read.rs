@@ -81,6 +81,8 @@ fn in_plain_words(message: &str) -> String {
         .replace("invalid type: sequence", "invalid type: a list")
         .replace("expected a sequence", "expected a list")
         .replace("expected u32", "expected a whole number from 0 to 4294967295")
+        .replace("expected u64", "expected a whole number")
+        .replace("expected usize", "expected a whole number")
         .replace("expected f64", "expected a number")
 }
 

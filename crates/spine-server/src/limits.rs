@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// A request body after decompression.
 pub const BODY_BYTES_MAX: usize = spine_protocol::limits::ENVELOPE_BYTES_MAX;
+/// Members of an object that is searched for what is wrong with it.
+pub const SEARCHED_MEMBERS_MAX: usize = 32;
 /// Bodies of all requests that are being read, together.
 pub const BODIES_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// All headers of one request.

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use spine_protocol::{ReadError, from_value};
 
+use crate::limits::SEARCHED_MEMBERS_MAX;
 use crate::problem::{Problem, ProblemKind};
 
 /// Something that can be read from JSON, with a schema that says so.
@@ -19,7 +20,29 @@ pub trait Input: JsonSchema + Send + Sized + 'static {
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for T {
     fn read(value: &Value) -> Result<Self, ReadError> {
-        from_value(value)
+        from_value(value).map_err(|error| placed::<Self>(error, value))
+    }
+}
+
+/// What a type takes in from another one is read from a copy, and its place is lost: it is the member without which this
+/// error is another one, or none.
+fn placed<T: DeserializeOwned>(error: ReadError, value: &Value) -> ReadError {
+    let is_searched = |members: &&Map<String, Value>| {
+        error.pointer.is_empty() && members.len() <= SEARCHED_MEMBERS_MAX
+    };
+    let Some(members) = value.as_object().filter(is_searched) else { return error };
+    let is_to_blame = |name: &&String| {
+        let others = members.iter().filter(|(other, _)| other != name);
+        let others = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+        match from_value::<T>(&Value::Object(others)) {
+            Ok(_) => true,
+            // One that is needed is missed when it is taken away.
+            Err(other) => other.problem != error.problem && other.pointer != pointer(name),
+        }
+    };
+    match members.keys().find(is_to_blame) {
+        Some(name) => ReadError::at(pointer(name), error.problem),
+        None => error,
     }
 }
 
@@ -167,13 +190,37 @@ mod tests {
     }
 
     fn check(query: &str, expect: &str) {
-        let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
-        let read = read_address::<Query>(&Shape::of::<Query>(), pairs);
-        let shown = match read {
+        let shown = match read::<Query>(query) {
             Ok(Query { limit, tags, explain }) => format!("{limit:?} {tags:?} {explain:?}"),
             Err(problem) => problem.to_string(),
         };
         assert_eq!(shown, expect, "{query}");
+    }
+
+    fn read<T: Input>(query: &str) -> Result<T, Problem> {
+        read_address(&Shape::of::<T>(), form_urlencoded::parse(query.as_bytes()).into_owned())
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only whether it can be read is of interest")]
+    struct Taking {
+        amount: u32,
+        #[serde(flatten)]
+        taken: Query,
+    }
+
+    /// A filter that could not be read was answered with what is expected, but not where.
+    #[test]
+    fn what_a_type_takes_in_is_named_too() {
+        for (query, expect) in [
+            (
+                "amount=1&explain=maybe&tags=a",
+                "explain: invalid type: string \"maybe\", expected a boolean",
+            ),
+            ("explain=maybe", "amount: expected this field, got nothing"),
+        ] {
+            assert_eq!(read::<Taking>(query).unwrap_err().to_string(), expect, "{query}");
+        }
     }
 
     #[test]
