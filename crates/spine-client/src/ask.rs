@@ -16,6 +16,7 @@ pub struct Ask {
     pub(crate) body: Option<Bytes>,
     pub(crate) delivery: Option<String>,
     pub(crate) idempotency_key: Option<String>,
+    pub(crate) if_version: Option<u32>,
     pub(crate) is_repeatable: bool,
     pub(crate) wait: Duration,
 }
@@ -34,6 +35,7 @@ impl Ask {
             body: None,
             delivery: None,
             idempotency_key: None,
+            if_version: None,
             is_repeatable: true,
             wait: Duration::ZERO,
         }
@@ -59,6 +61,11 @@ impl Ask {
     /// To set something.
     pub fn put(parts: &[&str], body: &impl Serialize) -> Self {
         Self::new(Method::PUT, parts).with_body(body)
+    }
+
+    /// To change something.
+    pub fn patch(parts: &[&str], body: &impl Serialize) -> Self {
+        Self::new(Method::PATCH, parts).with_body(body)
     }
 
     /// To remove something.
@@ -101,6 +108,13 @@ impl Ask {
     #[must_use]
     pub fn keyed(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// Only if it is still at this version, where one is named.
+    #[must_use]
+    pub fn if_version(mut self, version: Option<u32>) -> Self {
+        self.if_version = version;
         self
     }
 

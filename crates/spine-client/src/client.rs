@@ -123,6 +123,7 @@ impl Client {
         let more = [
             ("memory-spine-delivery", ask.delivery.clone()),
             ("idempotency-key", key.map(str::to_owned)),
+            ("if-match", ask.if_version.map(|version| format!("\"{version}\""))),
         ];
         let more = more.into_iter().filter_map(|(name, value)| Some((name, value?)));
         for (name, value) in headers(&self.options).chain(more) {

@@ -30,6 +30,7 @@ pub use ask::Ask;
 pub use client::Client;
 pub use connector::{Connector, Stream};
 pub use error::{ClientError, Problem};
+pub use memories::MemoryFilter;
 pub use options::ClientOptions;
 pub use page::Pages;
 pub use parked::{ParkedFilter, Review};

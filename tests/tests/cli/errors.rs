@@ -151,10 +151,13 @@ fn what_is_not_there_or_refused() {
         &house,
         &["store", "x", "--priority", "immense"],
         expect![[r#"
-        exit 4
-        --- err
-        memory-spine: /priority: unknown variant `immense`, expected one of `low`, `normal`, `high`, `critical`
-    "#]],
+            exit 2
+            --- err
+            error: invalid value 'immense' for '--priority <PRIORITY>'
+              [possible values: low, normal, high, critical]
+
+            For more information, try '--help'.
+        "#]],
     );
     check(
         &house,

@@ -11,6 +11,7 @@ mod demo;
 mod errors;
 mod handoff;
 mod help;
+mod memories;
 mod memory;
 mod operate;
 mod program;

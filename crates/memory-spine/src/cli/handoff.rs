@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::Connection;
+use super::memory::priorities;
 
 /// Handing work to an agent.
 #[derive(Debug, Args)]
@@ -35,8 +36,8 @@ pub struct Handoff {
     /// Whom the task is about.
     #[arg(long)]
     pub subject: Option<String>,
-    /// Its place in the receiver's queue: low, normal, high or urgent.
-    #[arg(long)]
+    /// Its place in the receiver's queue.
+    #[arg(long, value_parser = priorities())]
     pub priority: Option<String>,
     /// Who is asked next when attempts run out. Several are several flags, in order.
     #[arg(long = "fallback", value_name = "AGENT")]

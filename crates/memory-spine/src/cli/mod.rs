@@ -15,7 +15,9 @@ use clap::{Args, Parser, Subcommand};
 pub use connection::{Connection, ENDPOINT_VARIABLE};
 pub use handoff::{Handoff, OfEnvelope, Receive, Settle, Until};
 pub use host::{Inbox, Mcp};
-pub use memory::{Export, Import, Search, Store};
+pub use memory::{
+    Details, Export, Forgotten, Import, Memories, MemoriesStep, Search, Store, WhichMemories,
+};
 pub use operate::{Agents, AgentsStep, BreakerAction, Health, Many, Parked, ParkedStep, Which};
 pub use play::{Bench, Demo, DemoAgent, Load};
 
@@ -76,6 +78,8 @@ pub enum OnServer {
     Store(Store),
     /// Finds memories by words and by meaning.
     Search(Search),
+    /// What is remembered: list, show, versions, update, pin, unpin, delete, erase.
+    Memories(Memories),
     /// Assembles a handoff and sends it.
     Handoff(Handoff),
     /// Takes one delivery, shows what is to be read, and settles it.
@@ -108,6 +112,7 @@ impl OnServer {
         Some(match self {
             Self::Store(arguments) => &mut arguments.connection,
             Self::Search(arguments) => &mut arguments.connection,
+            Self::Memories(arguments) => &mut arguments.connection,
             Self::Handoff(arguments) => &mut arguments.connection,
             Self::Receive(arguments) => &mut arguments.connection,
             Self::Trace(arguments) | Self::Verify(arguments) => &mut arguments.connection,

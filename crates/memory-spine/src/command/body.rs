@@ -1,6 +1,9 @@
 //! Bodies of requests, from what was typed.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use super::Failure;
+use super::failure::Exit;
 
 /// What was typed, as JSON if it is.
 pub fn json_or_text(text: &str) -> Value {
@@ -19,4 +22,20 @@ pub fn with(mut body: Value, name: &str, value: impl Into<Value>) -> Value {
         members.insert(name.to_owned(), value.into());
     }
     body
+}
+
+/// Members that were typed as NAME=VALUE.
+pub fn pairs(
+    given: &[String],
+    form: &str,
+    read: impl Fn(&str) -> Value,
+) -> Result<Map<String, Value>, Failure> {
+    let mut members = Map::new();
+    for pair in given {
+        let (name, value) = pair
+            .split_once('=')
+            .ok_or_else(|| Failure::new(Exit::Usage, format!("expected {form}, got {pair:?}")))?;
+        members.insert(name.to_owned(), read(value));
+    }
+    Ok(members)
 }

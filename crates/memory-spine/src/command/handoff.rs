@@ -1,10 +1,10 @@
 //! `memory-spine handoff`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use spine_client::{Client, Delivery, Handoff as Assembled, Sent, State};
 
 use super::Failure;
-use super::body::{json_or_text, with, without_nulls};
+use super::body::{json_or_text, pairs, with, without_nulls};
 use super::failure::Exit;
 use crate::cli::{Handoff, Until};
 use crate::terminal::{Screen, foreign, foreign_line};
@@ -50,21 +50,6 @@ fn body(arguments: &Handoff) -> Result<Value, Failure> {
         "parent": parent, "parents": parents, "max_tokens": arguments.max_tokens,
         "strategy": arguments.strategy, "subject": arguments.subject, "priority": arguments.priority,
     })))
-}
-
-fn pairs(
-    given: &[String],
-    form: &str,
-    read: impl Fn(&str) -> Value,
-) -> Result<Map<String, Value>, Failure> {
-    let mut members = Map::new();
-    for pair in given {
-        let (name, value) = pair
-            .split_once('=')
-            .ok_or_else(|| Failure::new(Exit::Usage, format!("expected {form}, got {pair:?}")))?;
-        members.insert(name.to_owned(), read(value));
-    }
-    Ok(members)
 }
 
 fn send(arguments: &Handoff) -> Value {

@@ -6,11 +6,13 @@ mod bench;
 mod body;
 mod demo;
 mod doctor;
+mod each;
 mod failure;
 mod handoff;
 mod inbox;
 mod keys;
 mod mcp;
+mod memories;
 mod memory;
 mod parked;
 mod receive;
@@ -64,6 +66,7 @@ fn ask_server(task: &OnServer) -> Result<(), Failure> {
         match task {
             OnServer::Store(arguments) => memory::store(arguments).await,
             OnServer::Search(arguments) => memory::search(arguments).await,
+            OnServer::Memories(arguments) => memories::run(arguments).await,
             OnServer::Handoff(arguments) => handoff::hand_off(arguments).await,
             OnServer::Receive(arguments) => receive::receive(arguments).await,
             OnServer::Trace(arguments) => trace::trace(arguments).await,

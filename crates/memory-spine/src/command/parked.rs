@@ -1,10 +1,11 @@
 //! `memory-spine parked`.
 
 use serde_json::{Value, json};
-use spine_client::{Client, Delivery, ParkedFilter, Review};
+use spine_client::{Client, ClientError, Delivery, ParkedFilter, Review};
 
 use super::Failure;
 use super::body::{json_or_text, with, without_nulls};
+use super::each::each;
 use super::failure::Exit;
 use super::trace::story;
 use crate::cli::{Many, Parked, ParkedStep, Which};
@@ -27,7 +28,7 @@ pub async fn review(arguments: &Parked) -> Result<(), Failure> {
         ParkedStep::Requeue { ids, filter, many, to, rate, why } => {
             let body = without_nulls(json!({"reason": why, "target": to}));
             if !ids.is_empty() {
-                return each(&client, screen, ids, "requeue", &body).await;
+                return review_each(screen, ids, async |id| client.requeue(id, &body).await).await;
             }
             let body = without_nulls(json!({"reason": why, "target": to, "rate_per_s": rate}));
             by_filter(&client, screen, "requeue", filter, many, body).await
@@ -41,7 +42,7 @@ pub async fn review(arguments: &Parked) -> Result<(), Failure> {
             by_filter(&client, screen, "discard", filter, many, json!({"reason": why})).await
         }
         ParkedStep::Discard { ids, why, .. } => {
-            each(&client, screen, ids, "discard", &json!({"reason": why})).await
+            review_each(screen, ids, async |id| client.discard(id, why).await).await
         }
     }
 }
@@ -90,30 +91,15 @@ fn say_states(screen: &Screen, deliveries: &[Delivery]) {
     deliveries.iter().for_each(|delivery| screen.say(&state_line(delivery)));
 }
 
-/// Goes on after one that could not be done, and ends as the first of those.
-async fn each(
-    client: &Client,
+async fn review_each(
     screen: Screen,
     ids: &[String],
-    step: &str,
-    body: &Value,
+    review: impl AsyncFn(&str) -> Result<Delivery, ClientError>,
 ) -> Result<(), Failure> {
-    let (mut done, mut failed) = (Vec::new(), None);
-    for id in ids {
-        let reviewed = match (step, body.get("reason").and_then(Value::as_str)) {
-            ("discard", Some(reason)) => client.discard(id, reason).await,
-            _ => client.requeue(id, body).await,
-        };
-        match reviewed {
-            Ok(delivery) => done.push(delivery),
-            Err(error) => {
-                eprintln!("{}: {}", foreign_line(id, LINE_CHARS_MAX), foreign(&error.to_string()));
-                failed.get_or_insert(error);
-            }
-        }
-    }
-    screen.show(&json!({"deliveries": done}), |screen| say_states(screen, &done));
-    failed.map_or(Ok(()), |error| Err(error.into()))
+    let show = |done: &[Delivery]| {
+        screen.show(&json!({"deliveries": done}), |screen| say_states(screen, done));
+    };
+    each(ids, review, show).await
 }
 
 async fn by_filter(

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use spine_client::{Ask, Client, ClientError};
+use spine_client::{Ask, Client, ClientError, MemoryFilter};
 
 use super::Failure;
 use super::body::{with, without_nulls};
@@ -56,8 +56,7 @@ async fn export_memories(
     progress: &mut Progress,
 ) -> Result<usize, Failure> {
     let mut count = 0;
-    let mut pages =
-        client.pages(Ask::get(&["memories"]).query("order", Some("oldest")), "memories");
+    let mut pages = client.memories(&MemoryFilter::default(), "oldest");
     while let Some(page) = pages.next::<Value>().await? {
         for memory in page {
             line(output, &json!({"type": "memory", "memory": memory}))?;
