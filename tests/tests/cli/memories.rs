@@ -146,14 +146,13 @@ fn one_is_shown_changed_and_deleted() {
         &house,
         &["pin", "ms-1", "ms-9", "ms-2"],
         expect![[r#"
-        exit 3
-        --- out
-        ms-1 is at version 2, pinned
-        ms-2 is at version 1, pinned
-        --- err
-        ms-9: ms-9 is not there (not_found): check the id
-        memory-spine: ms-9 is not there (not_found): check the id
-    "#]],
+            exit 3
+            --- out
+            ms-1 is at version 2, pinned
+            ms-2 is at version 1, pinned
+            --- err
+            memory-spine: ms-9 is not there (not_found): check the id
+        "#]],
     );
     check(
         &house,
@@ -175,12 +174,16 @@ fn one_is_shown_changed_and_deleted() {
     );
     check(
         &house,
-        &["delete", "ms-1", "--purge"],
+        &["delete", "ms-8", "ms-1", "ms-9", "--purge"],
         expect![[r#"
-        exit 0
-        --- out
-        ms-1 is purged
-    "#]],
+            exit 3
+            --- out
+            ms-1 is purged
+            --- err
+            ms-8 is not there (not_found): check the id
+            ms-9 is not there (not_found): check the id
+            memory-spine: 2 of 3 could not be done
+        "#]],
     );
 }
 

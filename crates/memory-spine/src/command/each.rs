@@ -3,9 +3,7 @@
 use spine_client::ClientError;
 
 use super::Failure;
-use crate::terminal::{foreign, foreign_line};
-
-const ID_CHARS_MAX: usize = 80;
+use crate::terminal::foreign;
 
 /// Goes on after one that could not be done, and ends as the first of those.
 pub async fn each<T>(
@@ -13,16 +11,22 @@ pub async fn each<T>(
     work: impl AsyncFn(&str) -> Result<T, ClientError>,
     show: impl FnOnce(&[T]),
 ) -> Result<(), Failure> {
-    let (mut done, mut failed) = (Vec::new(), None);
+    let (mut done, mut failed) = (Vec::new(), Vec::new());
     for id in ids {
         match work(id).await {
             Ok(one) => done.push(one),
-            Err(error) => {
-                eprintln!("{}: {}", foreign_line(id, ID_CHARS_MAX), foreign(&error.to_string()));
-                failed.get_or_insert(error);
-            }
+            Err(error) => failed.push(error),
         }
     }
     show(&done);
-    failed.map_or(Ok(()), |error| Err(error.into()))
+    failure(failed, ids.len()).map_or(Ok(()), Err)
+}
+
+fn failure(failed: Vec<ClientError>, of: usize) -> Option<Failure> {
+    let count = failed.len();
+    if count > 1 {
+        failed.iter().for_each(|error| eprintln!("{}", foreign(&error.to_string())));
+    }
+    let first = Failure::from(failed.into_iter().next()?);
+    Some(if count > 1 { first.saying(format!("{count} of {of} could not be done")) } else { first })
 }

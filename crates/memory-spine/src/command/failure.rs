@@ -44,6 +44,11 @@ impl Failure {
         self
     }
 
+    /// The same, in other words.
+    pub fn saying(self, said: String) -> Self {
+        Self { said, ..self }
+    }
+
     /// The code.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.exit as u8)
