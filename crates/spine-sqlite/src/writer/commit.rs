@@ -111,6 +111,7 @@ impl Committer {
                 BrokenOff::Failed(error) => write_error(&error),
                 BrokenOff::Torn => StoreError::new(ErrorKind::Unavailable, "a command was torn"),
             };
+            self.forget_places(jobs);
             self.roll_back(&error);
             error
         })
@@ -118,6 +119,7 @@ impl Committer {
 
     fn transact_again(&self, jobs: &[Job]) -> Result<Vec<Vec<Outcome>>, BrokenOff> {
         execute(&self.connection, "ROLLBACK")?;
+        self.forget_places(jobs);
         self.transact(jobs, Undo::Alone)
     }
 
@@ -134,6 +136,11 @@ impl Committer {
         counters.save(&statements)?;
         execute(&self.connection, "COMMIT")?;
         Ok(outcomes)
+    }
+
+    fn forget_places(&self, jobs: &[Job]) {
+        let commands = jobs.iter().flat_map(|job| &job.commands);
+        commands.for_each(|command| self.places.forget_all_of(command));
     }
 
     /// A full disk passes: the next group may have room.

@@ -79,6 +79,7 @@ pub(super) fn remove(step: &Step<'_, '_>, id: DeliveryId, change: Change) -> Res
     let sql = "DELETE FROM deliveries WHERE workspace = ? AND id = ? AND change = ?";
     let params = params![step.workspace, id.to_string(), change.0.cast_signed()];
     let removed = step.statements.execute(sql, params);
+    step.places.forget(id);
     step.one_row(removed, || RowKey::Delivery(id), Expected::At(change))
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use spine_protocol::{DeliveryId, EnvelopeId};
-use spine_store::Delivery;
+use spine_store::{Command, Delivery, Put};
 
 /// Open deliveries whose rows are remembered; beyond, all are forgotten.
 const PLACES_MAX: usize = 16_384;
@@ -16,8 +16,8 @@ struct Place {
     root: EnvelopeId,
 }
 
-/// Of deliveries without an order key. They are hints: what a transaction wrote that was taken back is remembered, too, so that
-/// whoever goes to a row looks whose it is.
+/// Of deliveries without an order key. Rows that are gone give their numbers to others, so none is remembered that was dropped,
+/// or whose insertion was taken back; the row that a place leads to says whether it is at the change that was read.
 #[derive(Default)]
 pub(super) struct Places(RefCell<HashMap<DeliveryId, Place>>);
 
@@ -40,6 +40,15 @@ impl Places {
 
     pub(super) fn forget(&self, id: DeliveryId) {
         self.0.borrow_mut().remove(&id);
+    }
+
+    /// After a command was taken back.
+    pub(super) fn forget_all_of(&self, command: &Command) {
+        for put in &command.puts {
+            if let Put::Delivery(delivery) = put {
+                self.forget(delivery.id);
+            }
+        }
     }
 }
 

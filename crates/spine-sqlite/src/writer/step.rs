@@ -120,6 +120,7 @@ impl Step<'_, '_> {
             Ok(()) => {}
             Err(Halt::Refused(_)) => {
                 self.statements.execute("ROLLBACK TO command", [])?;
+                self.places.forget_all_of(command);
             }
             // SQLite may have rolled back by itself; to go on here would hide the first error.
             Err(Halt::Torn | Halt::Broken(_)) => return written,

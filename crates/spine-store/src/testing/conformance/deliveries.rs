@@ -140,6 +140,45 @@ pub(super) fn dropped_delivery_is_gone(store: &dyn Store) {
     assert_eq!(ready(store, "ann", AT), [2, 1]);
 }
 
+fn drop_delivery(store: &dyn Store, n: u64) -> Put {
+    Put::DropDelivery(dlv(n), read(store, n).unwrap().change)
+}
+
+/// Refused, with all that is in the same command.
+fn refused() -> Put {
+    revise(9, "none")
+}
+
+/// What left its lane goes on holding up what is behind it, if the lane is not taken off its row.
+fn assert_leaves_its_lane(store: &dyn Store) {
+    write(store, [ordered(1, "k"), ordered(2, "k")]);
+    assert_eq!(ready(store, "ann", AT), [1]);
+    edit(store, 1, |delivery| Delivery { order_key: None, ..delivery });
+    assert_eq!(ready(store, "ann", AT), [1, 2]);
+}
+
+/// The row was taken for that of an earlier delivery under the same id, and its order key was not written.
+pub(super) fn delivery_under_an_id_that_was_dropped_is_written_whole(store: &dyn Store) {
+    write(store, [draft(1)]);
+    done(store, vec![drop_delivery(store, 1)]);
+    assert_leaves_its_lane(store);
+}
+
+/// The same, where the earlier one had never come to be.
+pub(super) fn delivery_under_an_id_that_was_refused_is_written_whole(store: &dyn Store) {
+    apply(store, command(vec![put(draft(1)), refused()])).unwrap_err();
+    assert_leaves_its_lane(store);
+}
+
+/// The same, where another one was to take its place and did not.
+pub(super) fn delivery_that_was_not_replaced_is_written_whole(store: &dyn Store) {
+    write(store, [ordered(2, "k"), ordered(1, "k")]);
+    let puts = vec![drop_delivery(store, 1), put(draft(1)), refused()];
+    apply(store, command(puts)).unwrap_err();
+    edit(store, 1, |delivery| Delivery { order_key: None, ..delivery });
+    assert_eq!(ready(store, "ann", AT), [2, 1]);
+}
+
 pub(super) fn failed_command_leaves_deliveries_as_they_were(store: &dyn Store) {
     write(store, [draft(1), draft(2)]);
     let [one, two] = [1, 2].map(|n| read(store, n).unwrap());
