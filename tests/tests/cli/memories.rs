@@ -25,7 +25,7 @@ fn with_two() -> House {
 }
 
 #[test]
-fn one_is_shown_changed_and_deleted() {
+fn one_is_shown() {
     let house = with_two();
     check(
         &house,
@@ -50,6 +50,43 @@ fn one_is_shown_changed_and_deleted() {
         Summary: 100/s
     "#]],
     );
+    check(
+        &house,
+        &["show", "ms-1", "--json"],
+        expect![[r#"
+        exit 0
+        --- out
+        {
+          "id": "ms-1",
+          "version": 1,
+          "content": "The gateway takes 100 requests a second.",
+          "title": "Limit",
+          "author": "ada",
+          "created_at": "TIME",
+          "expires_at": null,
+          "kind": "fact",
+          "metadata": {
+            "rank": 3,
+            "source": "docs"
+          },
+          "occurred_at": "2026-01-15T09:30:00Z",
+          "pinned": true,
+          "priority": "critical",
+          "subject": null,
+          "summary": "100/s",
+          "tags": [
+            "api"
+          ],
+          "thread": "talk-1",
+          "updated_at": "TIME"
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_not_named_stays() {
+    let house = with_two();
     check(
         &house,
         &["update", "ms-1", "It takes 200.", "--clear", "tags", "--meta", "rank=4"],
@@ -81,45 +118,28 @@ fn one_is_shown_changed_and_deleted() {
         Summary: 100/s
     "#]],
     );
+}
+
+#[test]
+fn what_somebody_else_changed_is_not_overwritten() {
+    let house = with_two();
+    let update = |text| ["update", "ms-1", text, "--if-version", "1"];
     check(
         &house,
-        &["update", "ms-1", "It takes 300.", "--if-version", "1"],
+        &update("It takes 200."),
         expect![[r#"
-        exit 4
-        --- err
-        memory-spine: ms-1 is at version 2, not 1: read it again and decide anew
+        exit 0
+        --- out
+        ms-1 is at version 2, pinned
     "#]],
     );
     check(
         &house,
-        &["show", "ms-1", "--version", "1", "--json"],
+        &update("It takes 300."),
         expect![[r#"
-        exit 0
-        --- out
-        {
-          "id": "ms-1",
-          "version": 1,
-          "content": "The gateway takes 100 requests a second.",
-          "title": "Limit",
-          "author": "ada",
-          "created_at": "TIME",
-          "expires_at": null,
-          "kind": "fact",
-          "metadata": {
-            "rank": 3,
-            "source": "docs"
-          },
-          "occurred_at": "2026-01-15T09:30:00Z",
-          "pinned": true,
-          "priority": "critical",
-          "subject": null,
-          "summary": "100/s",
-          "tags": [
-            "api"
-          ],
-          "thread": "talk-1",
-          "updated_at": "TIME"
-        }
+        exit 4
+        --- err
+        memory-spine: ms-1 is at version 2, not 1: read it again and decide anew
     "#]],
     );
     check(
@@ -133,26 +153,33 @@ fn one_is_shown_changed_and_deleted() {
         ms-1    2        fact  ada     TIME  Limit
     "#]],
     );
+    let first = house.json(&["memories", "show", "ms-1", "--version", "1"]);
+    assert_eq!(first["content"], "The gateway takes 100 requests a second.");
+}
+
+#[test]
+fn several_are_pinned_and_deleted() {
+    let house = with_two();
     check(
         &house,
         &["unpin", "ms-1"],
         expect![[r#"
         exit 0
         --- out
-        ms-1 is at version 2
+        ms-1 is at version 1
     "#]],
     );
     check(
         &house,
         &["pin", "ms-1", "ms-9", "ms-2"],
         expect![[r#"
-            exit 3
-            --- out
-            ms-1 is at version 2, pinned
-            ms-2 is at version 1, pinned
-            --- err
-            memory-spine: ms-9 is not there (not_found): check the id
-        "#]],
+        exit 3
+        --- out
+        ms-1 is at version 1, pinned
+        ms-2 is at version 1, pinned
+        --- err
+        memory-spine: ms-9 is not there (not_found): check the id
+    "#]],
     );
     check(
         &house,
@@ -176,14 +203,14 @@ fn one_is_shown_changed_and_deleted() {
         &house,
         &["delete", "ms-8", "ms-1", "ms-9", "--purge"],
         expect![[r#"
-            exit 3
-            --- out
-            ms-1 is purged
-            --- err
-            ms-8 is not there (not_found): check the id
-            ms-9 is not there (not_found): check the id
-            memory-spine: 2 of 3 could not be done
-        "#]],
+        exit 3
+        --- out
+        ms-1 is purged
+        --- err
+        ms-8 is not there (not_found): check the id
+        ms-9 is not there (not_found): check the id
+        memory-spine: 2 of 3 could not be done
+    "#]],
     );
 }
 
