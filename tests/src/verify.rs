@@ -79,15 +79,13 @@ fn all_memories(
     store: &SqliteStore,
     workspace: &WorkspaceName,
 ) -> Result<Vec<MemoryRow>, StoreError> {
-    let mut rows: Vec<MemoryRow> = Vec::new();
-    loop {
-        let after = rows.last().map_or(Change::ZERO, MemoryRow::change);
+    let (mut rows, mut next) = (Vec::new(), Some(Change::ZERO));
+    while let Some(after) = next {
         let page = block_on(store.memory_changes(workspace, after, PAGE_ROWS_MAX))?;
-        if page.is_empty() {
-            return Ok(rows);
-        }
-        rows.extend(page);
+        rows.extend(page.items);
+        next = page.next;
     }
+    Ok(rows)
 }
 
 fn event_changes(

@@ -285,13 +285,12 @@ fn assert_own(turn: &Turn, memories: &[Memory]) {
 
 /// Every row and every event, not only what the operations happened to read.
 fn assert_same_history(model: &dyn Store, sqlite: &dyn Store, workspace: &WorkspaceName) {
-    let changes = |store: &dyn Store, after| block_on(store.memory_changes(workspace, after, 500));
+    let changes =
+        |store: &dyn Store, after| block_on(store.memory_changes(workspace, after, 500)).unwrap();
     let events = |store: &dyn Store, after| block_on(store.events(workspace, after, 500)).unwrap();
-    let mut after = Change::ZERO;
-    loop {
-        let page = same("changes", [changes(model, after), changes(sqlite, after)]).unwrap();
-        let Some(last) = page.last() else { break };
-        after = last.change();
+    let mut after = Some(Change::ZERO);
+    while let Some(from) = after {
+        after = same("changes", [changes(model, from), changes(sqlite, from)]).next;
     }
     let mut after = Some(Change::ZERO);
     while let Some(from) = after {

@@ -174,10 +174,10 @@ impl SearchIndex {
         if after >= newest {
             return Ok(true);
         }
-        let rows = self.store.memory_changes(workspace, Change(after), PAGE_ROWS_MAX).await?;
-        let last = rows.last().map_or(after, |row| row.change().0);
-        let to = if rows.len() < PAGE_ROWS_MAX { last.max(newest) } else { last };
-        let fresh = self.prepare(workspace, &rows).await?;
+        let page = self.store.memory_changes(workspace, Change(after), PAGE_ROWS_MAX).await?;
+        let last = page.items.last().map_or(after, |row| row.change().0);
+        let to = if page.next.is_none() { last.max(newest) } else { last };
+        let fresh = self.prepare(workspace, &page.items).await?;
         Ok(self.take(workspace, space, fresh, to) && self.disk.relieve().is_ok())
     }
 

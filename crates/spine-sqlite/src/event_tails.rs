@@ -39,8 +39,7 @@ impl EventTails {
     ) -> Option<Page<Arc<Event>, Change>> {
         let tail = self.tails.get(workspace).filter(|tail| tail.behind <= after)?;
         let first = tail.events.partition_point(|event| event.change <= after);
-        let found = tail.events.range(first..).take(limit.saturating_add(1)).cloned().collect();
-        Some(Page::cut(found, limit, |event| event.change))
+        Some(Page::of(tail.events.range(first..).cloned(), limit, |event| event.change))
     }
 
     /// The events of a command that is on disk now. Commands are noted in their order, and all of them.

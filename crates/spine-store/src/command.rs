@@ -5,7 +5,7 @@ use spine_protocol::{DeliveryId, EnvelopeId, MemoryId, WorkspaceName};
 use crate::limits::{COMMAND_BYTES_MAX, COMMAND_PUTS_MAX, DELIVERY_BYTES_MAX, RECORD_BYTES_MAX};
 use crate::{
     ContentKey, Delivery, ErrorKind, EventDraft, GuardFailure, IdempotencyDraft, IdempotencyRecord,
-    MemoryDraft, Record, RecordKey, StoreError, StoredEnvelope, UnixMs,
+    MemoryDraft, PageRow, Record, RecordKey, StoreError, StoredEnvelope, UnixMs,
 };
 
 /// A number in a workspace's commit order. Each put and each event takes the next one, and a row
@@ -182,12 +182,10 @@ impl Put {
     fn size_bytes(&self) -> usize {
         match self {
             Self::NewMemory(draft) | Self::ReviseMemory(_, draft) => draft.body.size_bytes(),
-            Self::NewEnvelope(envelope) => envelope.bytes.len() + envelope.notes.len(),
+            Self::NewEnvelope(envelope) => envelope.size_bytes(),
             Self::PruneEnvelope(_, bytes) | Self::EraseEnvelopeTexts(_, bytes) => bytes.len(),
-            Self::Record(record) => record.value.len(),
-            Self::Delivery(delivery) => {
-                delivery.story.len() + delivery.result.as_ref().map_or(0, Vec::len)
-            }
+            Self::Record(record) => record.size_bytes(),
+            Self::Delivery(delivery) => delivery.size_bytes(),
             _ => 0,
         }
     }

@@ -93,22 +93,3 @@ pub struct ListQuery {
     /// At most so many.
     pub limit: usize,
 }
-
-/// Some rows, and where to go on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Page<T, C> {
-    /// The rows.
-    pub items: Vec<T>,
-    /// What to give as `after` for the next page; `None` at the end.
-    pub next: Option<C>,
-}
-
-impl<T, C> Page<T, C> {
-    /// A page from rows that were read up to one beyond the limit.
-    pub fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> C) -> Self {
-        let more = items.len() > limit;
-        items.truncate(limit);
-        let next = items.last().filter(|_| more).map(cursor);
-        Self { items, next }
-    }
-}

@@ -13,6 +13,7 @@ mod filter;
 mod idempotency;
 pub mod limits;
 mod memory;
+mod page;
 mod record;
 mod retriever;
 mod store;
@@ -32,10 +33,11 @@ pub use envelope::StoredEnvelope;
 pub use error::{ErrorKind, GuardFailure, StoreError};
 pub use event::{Event, EventDraft, EventQuery, MemoryRef};
 pub use facts::{Fact, Facts};
-pub use filter::{Filter, ListQuery, Order, Page, SubjectFilter};
+pub use filter::{Filter, ListQuery, Order, SubjectFilter};
 pub use idempotency::{IdempotencyDraft, IdempotencyRecord};
 pub use memory::{ContentKey, Gone, GoneReason, Memory, MemoryBody, MemoryDraft, MemoryRow};
-pub use record::{Collection, Record, RecordKey, RecordReads};
+pub use page::{Page, PageRow};
+pub use record::{Collection, Record, RecordKey, RecordReads, all_records};
 pub use retriever::{
     Hit, IndexState, IndexStatus, Retriever, ScorePart, SearchAnswer, SearchQuery,
 };

@@ -10,6 +10,8 @@ pub const COMMAND_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const COMMAND_PUTS_MAX: usize = 20_000;
 /// Rows in one page of any list.
 pub const PAGE_ROWS_MAX: usize = 1_000;
+/// The rows of one page, together: it ends with the row that reaches this.
+pub const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Ids or content keys in one read of many.
 pub const READ_MANY_KEYS_MAX: usize = 20_000;
 /// Hits of one search.

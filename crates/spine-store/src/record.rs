@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use spine_protocol::{ParseError, WorkspaceName};
 
-use crate::{Change, Page, RecordName, StoreFuture, UnixMs};
+use crate::limits::PAGE_ROWS_MAX;
+use crate::{Change, Page, RecordName, StoreError, StoreFuture, UnixMs};
 
 /// What kind of small state. The name is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,6 +135,27 @@ pub trait RecordReads {
 
     /// When the first record or delivery of any workspace is due.
     fn next_due(&self) -> StoreFuture<'_, Option<UnixMs>>;
+}
+
+/// Every record of a collection, by name.
+pub async fn all_records<S>(
+    store: &S,
+    workspace: &WorkspaceName,
+    collection: Collection,
+) -> Result<Vec<Record>, StoreError>
+where
+    S: RecordReads + Sync + ?Sized,
+{
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let listed = store.list_records(workspace, collection, String::new(), after, PAGE_ROWS_MAX);
+        let page = listed.await?;
+        found.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return Ok(found);
+        }
+    }
 }
 
 #[cfg(test)]

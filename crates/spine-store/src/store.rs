@@ -137,13 +137,13 @@ pub trait MemoryReads {
     ) -> StoreFuture<'_, Page<Memory, MemoryId>>;
 
     /// What was written behind `after`, in commit order, each memory once, at its newest change; marks
-    /// of deleted and purged ones too. A full page may have more behind it.
+    /// of deleted and purged ones too.
     fn memory_changes(
         &self,
         workspace: &WorkspaceName,
         after: Change,
         limit: usize,
-    ) -> StoreFuture<'_, Vec<MemoryRow>>;
+    ) -> StoreFuture<'_, Page<MemoryRow, Change>>;
 }
 
 /// Reading envelopes.

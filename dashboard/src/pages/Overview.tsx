@@ -85,7 +85,7 @@ function WithoutHealth() {
             {" "}
             The figures below were worked out by this page from{" "}
             {counted(recent.value.deliveries.length, "delivery", "deliveries")} sent in the last hour
-            {recent.value.next_cursor ? " (the newest 1000; there are more)" : ""}.
+            {recent.value.next_cursor ? " (the newest; there are more)" : ""}.
           </>
         )}
       </div>

@@ -243,7 +243,7 @@ impl MemoryReads for SimStore {
         at: &WorkspaceName,
         after: Change,
         limit: usize,
-    ) -> StoreFuture<'_, Vec<MemoryRow>> {
+    ) -> StoreFuture<'_, Page<MemoryRow, Change>> {
         let at = at.clone();
         self.read(move |disk, _| block_on(disk.model.memory_changes(&at, after, limit)))
     }

@@ -78,19 +78,16 @@ impl Summariser {
         for state in all_workspaces(self.store.as_ref()).await? {
             let seen = desk.seen.entry(state.name.clone()).or_insert(Change::ZERO);
             while *seen < state.newest && desk.waiting.len() < SUMMARIES_WAITING_MAX {
-                let rows = self.store.memory_changes(&state.name, *seen, SUMMARY_ROWS).await?;
-                let is_last = rows.len() < SUMMARY_ROWS;
-                for row in rows {
-                    *seen = row.change().max(*seen);
+                let page = self.store.memory_changes(&state.name, *seen, SUMMARY_ROWS).await?;
+                let read_to = page.items.last().map_or(*seen, MemoryRow::change);
+                *seen = page.next.unwrap_or(read_to.max(state.newest));
+                for row in page.items {
                     if let MemoryRow::Live(memory) = row
                         && self.wants(&memory)
                     {
                         let workspace = state.name.clone();
                         desk.waiting.push_back(Waiting { workspace, id: memory.id });
                     }
-                }
-                if is_last {
-                    *seen = state.newest.max(*seen);
                 }
             }
         }

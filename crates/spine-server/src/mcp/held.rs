@@ -35,21 +35,27 @@ pub fn lease_s() -> Option<Seconds> {
 /// What the asker has in its hands, the newest first; nothing, if nobody knows who it is.
 pub async fn held(asker: &Asker) -> Result<Vec<Delivery>, Problem> {
     let Some(agent) = asker.pass.caller.agent.clone() else { return Ok(Vec::new()) };
-    let query = DeliveryQuery {
+    let mut query = DeliveryQuery {
         states: vec![DeliveryState::Leased, DeliveryState::Accepted],
         agent: Some(agent),
         limit: MCP_HELD_MAX,
         newest_first: true,
         ..DeliveryQuery::default()
     };
-    let page = asker.app.deliveries.list(&asker.pass.caller, query).await?;
     let mut own = Vec::new();
-    for delivery in page.items {
-        if is_own(asker, &delivery).await {
-            own.push(delivery);
+    loop {
+        let page = asker.app.deliveries.list(&asker.pass.caller, query.clone()).await?;
+        query.limit -= page.items.len();
+        for delivery in page.items {
+            if is_own(asker, &delivery).await {
+                own.push(delivery);
+            }
+        }
+        query.after = page.next;
+        if query.after.is_none() || query.limit == 0 {
+            return Ok(own);
         }
     }
-    Ok(own)
 }
 
 /// Held by this session, or by one of the same agent that is no more.

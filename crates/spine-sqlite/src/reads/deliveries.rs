@@ -11,7 +11,7 @@ use spine_store::{
     Delivery, DeliveryQuery, DeliveryReads, DeliveryState, Page, QueueState, StoreFuture, UnixMs,
 };
 
-use super::{POINT_ROWS_MAX, each_found, one_beyond, rows};
+use super::{POINT_ROWS_MAX, each_found, one_beyond, page, rows};
 use crate::SqliteStore;
 use crate::row::{DELIVERY_COLUMNS, count, delivery, delivery_state, parsed, state_number};
 
@@ -123,7 +123,7 @@ impl DeliveryReads for SqliteStore {
                  WHERE workspace = ? AND root = ? AND id > ? ORDER BY id LIMIT ?"
             );
             let params = params![workspace.as_str(), root.to_string(), after, one_beyond(limit)];
-            Ok(Page::cut(rows(connection, &sql, params, delivery)?, limit, |found| found.id))
+            page(connection, (&sql, params), delivery, limit, |found| found.id)
         })
     }
 
@@ -136,8 +136,8 @@ impl DeliveryReads for SqliteStore {
         self.readers.run(move |connection| {
             let (sql, mut params) = list_sql(&workspace, &query);
             params.push(Value::Integer(one_beyond(limit)));
-            let found = rows(connection, &sql, params_from_iter(params), delivery)?;
-            Ok(Page::cut(found, limit, |delivery| delivery.id))
+            let params = params_from_iter(params);
+            page(connection, (&sql, params), delivery, limit, |delivery| delivery.id)
         })
     }
 
@@ -156,8 +156,7 @@ impl DeliveryReads for SqliteStore {
         let after = after.map(|id| id.to_string()).unwrap_or_default();
         self.readers.run(move |connection| {
             let params = params![workspace.as_str(), after, one_beyond(limit)];
-            let found = rows(connection, OLD_ROOTS, params, |row| parsed::<EnvelopeId>(row, 0))?;
-            Ok(Page::cut(found, limit, |id| *id))
+            page(connection, (OLD_ROOTS, params), |row| parsed(row, 0), limit, |id| *id)
         })
     }
 }

@@ -8,7 +8,7 @@ use spine_protocol::{EnvelopeId, WorkspaceName};
 use spine_store::limits::page_rows;
 use spine_store::{EnvelopeReads, Page, StoreFuture, StoredEnvelope};
 
-use super::{one_beyond, rows};
+use super::{one_beyond, page};
 use crate::SqliteStore;
 use crate::row::{change, parsed};
 
@@ -48,7 +48,7 @@ impl EnvelopeReads for SqliteStore {
             let sql = "SELECT id, root, digest, bytes, change, notes, pruned FROM envelopes \
                        WHERE workspace = ? AND root = ? AND id > ? ORDER BY id LIMIT ?";
             let params = params![workspace.as_str(), root.to_string(), after, one_beyond(limit)];
-            Ok(Page::cut(rows(connection, sql, params, envelope)?, limit, |found| found.id))
+            page(connection, (sql, params), envelope, limit, |found| found.id)
         })
     }
 }

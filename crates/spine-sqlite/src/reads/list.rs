@@ -10,7 +10,7 @@ use spine_protocol::{MemoryId, WorkspaceName};
 use spine_store::limits::page_rows;
 use spine_store::{Filter, ListQuery, Memory, Order, Page, SubjectFilter, Tag};
 
-use super::{one_beyond, rows};
+use super::{one_beyond, page};
 use crate::row::{MEMORY_COLUMNS, memory};
 
 pub(super) fn list(
@@ -19,61 +19,40 @@ pub(super) fn list(
     query: &ListQuery,
 ) -> rusqlite::Result<Page<Memory, MemoryId>> {
     let limit = page_rows(query.limit);
-    let found = match &query.filter.subject {
+    let (sql, mut params) = list_sql(workspace, query);
+    params.push(Value::Integer(one_beyond(limit)));
+    page(connection, (&sql, params_from_iter(params)), memory, limit, |memory| memory.id)
+}
+
+/// Lists of two subjects are merged as they are read: one condition for both could use no index.
+fn list_sql(workspace: &WorkspaceName, query: &ListQuery) -> (String, Vec<Value>) {
+    let select = |filter: &Filter| Select::of(workspace, query, filter);
+    let selects = match &query.filter.subject {
         Some(SubjectFilter::OrGeneral(subject)) => {
             let own = SubjectFilter::Only(subject.clone());
-            list_both(connection, workspace, query, [own, SubjectFilter::General])?
+            let of = |subject| Filter { subject: Some(subject), ..query.filter.clone() };
+            [own, SubjectFilter::General].map(|subject| select(&of(subject))).into()
         }
-        _ => list_one(connection, workspace, query)?,
+        _ => vec![select(&query.filter)],
     };
-    Ok(Page::cut(found, limit, |memory| memory.id))
+    let sql: Vec<String> = selects.iter().map(Select::sql).collect();
+    let (_, direction) = behind(query.order);
+    let sql = format!("{} ORDER BY place {direction} LIMIT ?", sql.join(" UNION ALL "));
+    (sql, selects.into_iter().flat_map(|select| select.params).collect())
 }
 
-/// Two lists merged: one condition for both subjects could use no index.
-fn list_both(
-    connection: &Connection,
-    workspace: &WorkspaceName,
-    query: &ListQuery,
-    subjects: [SubjectFilter; 2],
-) -> rusqlite::Result<Vec<Memory>> {
-    let snapshot = connection.unchecked_transaction()?;
-    let mut found = Vec::new();
-    for subject in subjects {
-        let filter = Filter { subject: Some(subject), ..query.filter.clone() };
-        found.extend(list_one(&snapshot, workspace, &ListQuery { filter, ..query.clone() })?);
-    }
-    found.sort_by_key(|memory| memory.id);
-    if query.order == Order::NewestFirst {
-        found.reverse();
-    }
-    Ok(found)
-}
-
-fn list_one(
-    connection: &Connection,
-    workspace: &WorkspaceName,
-    query: &ListQuery,
-) -> rusqlite::Result<Vec<Memory>> {
-    let mut select = Select::new(workspace);
-    select.add_filter(&query.filter);
-    select.add("(expires_ms IS NULL OR expires_ms > ?)", query.now.0);
-    let (behind, direction) = match query.order {
+fn behind(order: Order) -> (&'static str, &'static str) {
+    match order {
         Order::NewestFirst => ("<", "DESC"),
         Order::OldestFirst => (">", "ASC"),
-    };
-    if let Some(after) = query.after {
-        let condition = format!("{} {behind} ?", select.order);
-        select.add(&condition, after.number().cast_signed());
     }
-    let sql = select.sql(direction);
-    select.params.push(Value::Integer(one_beyond(page_rows(query.limit))));
-    rows(connection, &sql, params_from_iter(select.params), memory)
 }
 
 /// A statement in the making.
 struct Select {
     from: &'static str,
-    order: &'static str,
+    /// Where a memory stands in the list.
+    place: &'static str,
     conditions: String,
     params: Vec<Value>,
     /// Whether an earlier condition already drives the list.
@@ -84,7 +63,18 @@ impl Select {
     fn new(workspace: &WorkspaceName) -> Self {
         let conditions = "m.workspace = ? AND m.state = 0".to_owned();
         let params = vec![Value::Text(workspace.as_str().to_owned())];
-        Self { from: "memories m", order: "m.number", conditions, params, driven: false }
+        Self { from: "memories m", place: "m.number", conditions, params, driven: false }
+    }
+
+    fn of(workspace: &WorkspaceName, query: &ListQuery, filter: &Filter) -> Self {
+        let mut select = Self::new(workspace);
+        select.add_filter(filter);
+        select.add("(expires_ms IS NULL OR expires_ms > ?)", query.now.0);
+        if let Some(after) = query.after {
+            let condition = format!("{} {} ?", select.place, behind(query.order).0);
+            select.add(&condition, after.number().cast_signed());
+        }
+        select
     }
 
     fn add(&mut self, condition: &str, param: impl Into<Value>) {
@@ -132,7 +122,7 @@ impl Select {
         let [first, others @ ..] = tags else { return };
         self.from = "memory_tags d CROSS JOIN memories m ON m.workspace = d.workspace \
                      AND m.number = d.memory";
-        self.order = "d.memory";
+        self.place = "d.memory";
         self.add("d.tag = ?", first.as_str().to_owned());
         self.driven = true;
         for tag in others {
@@ -166,12 +156,9 @@ impl Select {
         }
     }
 
-    fn sql(&self, direction: &str) -> String {
-        let Self { from, order, conditions, .. } = self;
-        format!(
-            "SELECT m.state, {MEMORY_COLUMNS} FROM {from} WHERE {conditions} \
-             ORDER BY {order} {direction} LIMIT ?"
-        )
+    fn sql(&self) -> String {
+        let Self { from, place, conditions, .. } = self;
+        format!("SELECT m.state, {MEMORY_COLUMNS}, {place} AS place FROM {from} WHERE {conditions}")
     }
 }
 
@@ -181,18 +168,21 @@ fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows;
     use super::*;
     use crate::migrations;
+    use spine_store::UnixMs;
 
     fn plan(filter: &Filter) -> String {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::run(&mut connection).unwrap();
-        let mut select = Select::new(&"default".parse().unwrap());
-        select.add_filter(filter);
-        let sql = format!("EXPLAIN QUERY PLAN {}", select.sql("DESC"));
-        select.params.push(Value::Integer(10));
+        let (filter, order) = (filter.clone(), Order::NewestFirst);
+        let query = ListQuery { filter, now: UnixMs(0), order, after: None, limit: 10 };
+        let (sql, mut params) = list_sql(&"default".parse().unwrap(), &query);
+        params.push(Value::Integer(10));
+        let sql = format!("EXPLAIN QUERY PLAN {sql}");
         let read = |row: &rusqlite::Row<'_>| row.get::<_, String>(3);
-        rows(&connection, &sql, params_from_iter(select.params), read).unwrap().join("; ")
+        rows(&connection, &sql, params_from_iter(params), read).unwrap().join("; ")
     }
 
     #[test]
@@ -200,7 +190,9 @@ mod tests {
         let any = Filter::default;
         let thread = || Some("t".parse().unwrap());
         let subject = || Some(SubjectFilter::Only("user:1".parse().unwrap()));
+        let either = || Some(SubjectFilter::OrGeneral("user:1".parse().unwrap()));
         let kinds = || vec!["note".parse().unwrap()];
+        let tags = || vec!["a".parse().unwrap()];
         let cases = [
             (any(), "memories_number"),
             (Filter { thread: thread(), ..any() }, "memories_thread"),
@@ -210,6 +202,9 @@ mod tests {
             ),
             (Filter { subject: subject(), kinds: kinds(), ..any() }, "memories_subject"),
             (Filter { subject: Some(SubjectFilter::General), ..any() }, "memories_subject"),
+            (Filter { subject: either(), ..any() }, "MERGE (UNION ALL)"),
+            (Filter { subject: either(), tags: tags(), ..any() }, "MERGE (UNION ALL)"),
+            (Filter { subject: either(), pinned: Some(true), ..any() }, "memories_pinned"),
             (
                 Filter { pinned: Some(true), subject: Some(SubjectFilter::General), ..any() },
                 "memories_pinned",
@@ -218,10 +213,10 @@ mod tests {
             (Filter { kinds: kinds(), ..any() }, "memories_kind"),
             (Filter { pinned: Some(true), ..any() }, "memories_pinned"),
             (
-                Filter { tags: vec!["a".parse().unwrap()], thread: thread(), ..any() },
+                Filter { tags: tags(), thread: thread(), ..any() },
                 "SEARCH d USING PRIMARY KEY (workspace=? AND tag=?)",
             ),
-            (Filter { about_from: Some(spine_store::UnixMs(1)), ..any() }, "memories_number"),
+            (Filter { about_from: Some(UnixMs(1)), ..any() }, "memories_number"),
         ];
         for (filter, index) in cases {
             let plan = plan(&filter);

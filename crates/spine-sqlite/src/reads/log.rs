@@ -12,7 +12,7 @@ use spine_store::{
     UnixMs, WorkspaceState,
 };
 
-use super::{behind_prefix, one_beyond, rows};
+use super::{behind_prefix, one_beyond, page};
 use crate::SqliteStore;
 use crate::row::{change, facts, idempotency, parsed, parsed_option, valid_id};
 
@@ -40,8 +40,8 @@ impl LogReads for SqliteStore {
         self.readers.run(move |connection| {
             let sql = "SELECT workspace, newest_change FROM workspaces WHERE workspace > ? \
                        ORDER BY workspace LIMIT ?";
-            let found = rows(connection, sql, params![after, one_beyond(limit)], workspace_state)?;
-            Ok(Page::cut(found, limit, |state| state.name.clone()))
+            let params = params![after, one_beyond(limit)];
+            page(connection, (sql, params), workspace_state, limit, |state| state.name.clone())
         })
     }
 
@@ -61,8 +61,8 @@ impl LogReads for SqliteStore {
                  WHERE workspace = ? AND change > ? ORDER BY change LIMIT ?"
             );
             let params = params![workspace.as_str(), after.0.cast_signed(), one_beyond(limit)];
-            let found = rows(connection, &sql, params, |row| event(row).map(Arc::new))?;
-            Ok(Page::cut(found, limit, |event| event.change))
+            let read = |row: &Row<'_>| event(row).map(Arc::new);
+            page(connection, (&sql, params), read, limit, |event| event.change)
         })
     }
 
@@ -77,8 +77,8 @@ impl LogReads for SqliteStore {
             let read = self.readers.run(move |connection| {
                 let (sql, mut params) = events_sql(&workspace, &query);
                 params.push(Value::Integer(one_beyond(limit)));
-                let found = rows(connection, &sql, params_from_iter(params), event)?;
-                Ok(Page::cut(found, limit, |event| event.change))
+                let params = params_from_iter(params);
+                page(connection, (&sql, params), event, limit, |event| event.change)
             });
             read.await
         })

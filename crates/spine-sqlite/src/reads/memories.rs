@@ -7,7 +7,7 @@ use spine_store::{
     Change, ContentKey, ListQuery, Memory, MemoryReads, MemoryRow, Page, StoreFuture,
 };
 
-use super::{list, one_beyond, rows};
+use super::{list, one_beyond, page};
 use crate::SqliteStore;
 use crate::row::{MEMORY_COLUMNS, memory, memory_row};
 
@@ -42,7 +42,7 @@ impl MemoryReads for SqliteStore {
         let workspace = workspace.clone();
         self.readers.run(move |connection| {
             let behind = version.saturating_sub(1);
-            let found = versions(connection, &workspace, id, behind, 0)?.pop();
+            let found = versions(connection, &workspace, id, behind, 1)?.items.pop();
             Ok(found.filter(|memory| memory.version == version))
         })
     }
@@ -55,10 +55,7 @@ impl MemoryReads for SqliteStore {
         limit: usize,
     ) -> StoreFuture<'_, Page<Memory, u32>> {
         let (workspace, limit) = (workspace.clone(), page_rows(limit));
-        self.readers.run(move |connection| {
-            let found = versions(connection, &workspace, id, after, limit)?;
-            Ok(Page::cut(found, limit, |memory| memory.version))
-        })
+        self.readers.run(move |connection| versions(connection, &workspace, id, after, limit))
     }
 
     fn memories_by_content(
@@ -87,15 +84,15 @@ impl MemoryReads for SqliteStore {
         workspace: &WorkspaceName,
         after: Change,
         limit: usize,
-    ) -> StoreFuture<'_, Vec<MemoryRow>> {
-        let workspace = workspace.clone();
+    ) -> StoreFuture<'_, Page<MemoryRow, Change>> {
+        let (workspace, limit) = (workspace.clone(), page_rows(limit));
         self.readers.run(move |connection| {
             let sql = format!(
                 "SELECT state, {MEMORY_COLUMNS} FROM memories \
                  WHERE workspace = ? AND change > ? ORDER BY change LIMIT ?"
             );
-            let (after, limit) = (after.0.cast_signed(), one_beyond(page_rows(limit)) - 1);
-            rows(connection, &sql, params![workspace.as_str(), after, limit], memory_row)
+            let params = params![workspace.as_str(), after.0.cast_signed(), one_beyond(limit)];
+            page(connection, (&sql, params), memory_row, limit, MemoryRow::change)
         })
     }
 }
@@ -138,14 +135,14 @@ fn by_contents(
     keys.iter().filter_map(&mut held).collect()
 }
 
-/// Replaced versions and the newest, if it is live; one more than the limit.
+/// Replaced versions and the newest, if it is live.
 fn versions(
     connection: &Connection,
     workspace: &WorkspaceName,
     id: MemoryId,
     after: u32,
     limit: usize,
-) -> rusqlite::Result<Vec<Memory>> {
+) -> rusqlite::Result<Page<Memory, u32>> {
     let sql = format!(
         "SELECT 0, {MEMORY_COLUMNS} FROM memory_versions \
          WHERE workspace = ?1 AND number = ?2 AND version > ?3 \
@@ -154,5 +151,6 @@ fn versions(
          ORDER BY version LIMIT ?4"
     );
     let number = id.number().cast_signed();
-    rows(connection, &sql, params![workspace.as_str(), number, after, one_beyond(limit)], memory)
+    let params = params![workspace.as_str(), number, after, one_beyond(limit)];
+    page(connection, (&sql, params), memory, limit, |memory| memory.version)
 }

@@ -11,6 +11,7 @@ mod records;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row};
+use spine_store::{Page, PageRow};
 
 /// Rows of a read that is short enough for the caller's own thread.
 const POINT_ROWS_MAX: usize = 100;
@@ -23,6 +24,18 @@ fn rows<T>(
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Vec<T>> {
     connection.prepare_cached(sql)?.query_map(params, read)?.collect()
+}
+
+/// The same, as a page, which reads no more of them than it has room for.
+fn page<T: PageRow, C>(
+    connection: &Connection,
+    (sql, params): (&str, impl Params),
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    limit: usize,
+    cursor: impl Fn(&T) -> C,
+) -> rusqlite::Result<Page<T, C>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    Page::read(statement.query_map(params, read)?, limit, cursor)
 }
 
 /// How many rows to read: one more than a page tells whether there is another.

@@ -11,7 +11,7 @@ use spine_store::{
     Collection, Page, Record, RecordKey, RecordName, RecordReads, StoreFuture, UnixMs,
 };
 
-use super::{POINT_ROWS_MAX, behind_prefix, each_found, one_beyond, rows};
+use super::{POINT_ROWS_MAX, behind_prefix, each_found, one_beyond, page, rows};
 use crate::SqliteStore;
 use crate::row::{change, parsed};
 
@@ -52,10 +52,8 @@ impl RecordReads for SqliteStore {
         limit: usize,
     ) -> StoreFuture<'_, Page<Record, RecordName>> {
         let (workspace, limit) = (workspace.clone(), page_rows(limit));
-        self.readers.run(move |connection| {
-            let found = list(connection, &workspace, collection, &prefix, after, limit)?;
-            Ok(Page::cut(found, limit, |record| record.key.name.clone()))
-        })
+        self.readers
+            .run(move |connection| list(connection, &workspace, collection, &prefix, after, limit))
     }
 
     fn due_records(
@@ -97,7 +95,7 @@ fn list(
     prefix: &str,
     after: Option<RecordName>,
     limit: usize,
-) -> rusqlite::Result<Vec<Record>> {
+) -> rusqlite::Result<Page<Record, RecordName>> {
     // One lower bound, for SQLite to start from.
     let after = after.as_ref().map(RecordName::as_str).filter(|after| *after >= prefix);
     let (from, start) = after.map_or((">=", prefix), |after| (">", after));
@@ -108,7 +106,7 @@ fn list(
     );
     let end: Value = behind_prefix(prefix);
     let params = params![workspace.as_str(), collection.as_str(), start, end, one_beyond(limit)];
-    rows(connection, &sql, params, record)
+    page(connection, (&sql, params), record, limit, |record| record.key.name.clone())
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {

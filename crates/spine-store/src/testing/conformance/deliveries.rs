@@ -46,7 +46,7 @@ fn ordered(n: u64, key: &str) -> Delivery {
     Delivery { order_key: Some(key.parse().unwrap()), ..draft(n) }
 }
 
-fn put(delivery: Delivery) -> Put {
+pub(super) fn put(delivery: Delivery) -> Put {
     Put::Delivery(Box::new(delivery))
 }
 
@@ -72,7 +72,11 @@ fn later(ms: i64) -> UnixMs {
 }
 
 fn ids(deliveries: &[Delivery]) -> Vec<u64> {
-    deliveries.iter().map(|delivery| delivery.id.unix_ms()).collect()
+    deliveries.iter().map(number).collect()
+}
+
+pub(super) fn number(delivery: &Delivery) -> u64 {
+    delivery.id.unix_ms()
 }
 
 fn ready(store: &dyn Store, name: &str, now: UnixMs) -> Vec<u64> {

@@ -10,14 +10,14 @@ use crate::{
     Change, Command, Delivery, ErrorKind, Expected, Guard, Put, RowKey, Store, StoredEnvelope,
 };
 
-fn envelope(n: u64, root: u64) -> StoredEnvelope {
+pub(super) fn envelope(n: u64, root: u64) -> StoredEnvelope {
     let [id, root] = [n, root].map(|n| EnvelopeId::from_parts(n, u128::from(n)));
     let bytes = Arc::from(format!("{{\"n\":{n}}}").into_bytes());
     let (digest, notes) = (Digest::of(&[&bytes]), format!("about {n}").into_bytes());
     StoredEnvelope { id, root, digest, bytes, notes, pruned: false, change: Change::ZERO }
 }
 
-fn put(envelope: StoredEnvelope) -> Put {
+pub(super) fn put(envelope: StoredEnvelope) -> Put {
     Put::NewEnvelope(Box::new(envelope))
 }
 

@@ -4,7 +4,8 @@ use spine_protocol::MemoryId;
 
 use super::draft::*;
 use crate::{
-    Change, Filter, ListQuery, MemoryBody, MemoryRow, Order, Put, Store, SubjectFilter, UnixMs,
+    Change, Filter, ListQuery, MemoryBody, MemoryRow, Order, Page, Put, Store, SubjectFilter,
+    UnixMs,
 };
 
 fn numbers(ids: impl IntoIterator<Item = MemoryId>) -> Vec<u64> {
@@ -109,12 +110,13 @@ pub(super) fn changes_give_each_memory_once_at_its_newest(store: &dyn Store) {
     done(store, vec![new("a"), new("b"), new("c"), new("d")]);
     done(store, vec![revise(1, "a2"), Put::DeleteMemory(id(2)), Put::PurgeMemory(id(3))]);
     let changes = |after, limit| get(store.memory_changes(&default(), after, limit));
-    let all = changes(Change::ZERO, 100);
-    assert_eq!(numbers(all.iter().map(MemoryRow::id)), [4, 1, 2, 3]);
+    let Page { items: all, next } = changes(Change::ZERO, 100);
+    assert_eq!((numbers(all.iter().map(MemoryRow::id)), next), (vec![4, 1, 2, 3], None));
     assert!(all.windows(2).all(|pair| pair[0].change() < pair[1].change()));
     assert_eq!(all[3].change(), get(store.newest_change(&default())));
     let page = changes(Change::ZERO, 2);
-    assert_eq!(page, all[..2]);
-    assert_eq!(changes(page[1].change(), 2), all[2..]);
-    assert_eq!(changes(all[3].change(), 2), vec![]);
+    assert_eq!((&*page.items, page.next), (&all[..2], Some(all[1].change())));
+    let rest = changes(all[1].change(), 2);
+    assert_eq!((&*rest.items, rest.next), (&all[2..], None));
+    assert_eq!(changes(all[3].change(), 2), Page { items: vec![], next: None });
 }

@@ -9,6 +9,7 @@ mod isolation;
 mod lists;
 mod log;
 mod memories;
+mod pages;
 mod records;
 
 use crate::Store;
@@ -53,6 +54,12 @@ const CHECKS: &[Check] = checks![
         expired_memories_are_not_listed,
         pages_follow_on_in_both_orders,
         changes_give_each_memory_once_at_its_newest,
+    },
+    pages::{
+        large_memories_come_on_more_pages,
+        large_versions_come_on_more_pages,
+        large_envelopes_come_on_more_pages,
+        large_deliveries_come_on_more_pages,
     },
     envelopes::{
         bytes_survive_and_ids_are_unique,

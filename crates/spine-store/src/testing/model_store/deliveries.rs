@@ -74,15 +74,16 @@ impl Workspace {
         ready.into_iter().take(limit).cloned().collect()
     }
 
-    fn listed_deliveries(&self, query: &DeliveryQuery, limit: usize) -> Vec<Delivery> {
+    fn listed_deliveries(&self, query: &DeliveryQuery) -> Page<Delivery, DeliveryId> {
         let after = query.after.map_or(Unbounded, Excluded);
-        let admits = |delivery: &&Delivery| query.admits(delivery);
-        if query.newest_first {
-            let rows = self.deliveries.range((Unbounded, after)).rev();
-            return rows.map(|(_, row)| row).filter(admits).take(limit).cloned().collect();
+        let page = |rows: &mut dyn Iterator<Item = (&DeliveryId, &Delivery)>| {
+            let admitted = rows.map(|(_, row)| row).filter(|delivery| query.admits(delivery));
+            Page::of(admitted.cloned(), page_rows(query.limit), |delivery| delivery.id)
+        };
+        match query.newest_first {
+            true => page(&mut self.deliveries.range((Unbounded, after)).rev()),
+            false => page(&mut self.deliveries.range((after, Unbounded))),
         }
-        let rows = self.deliveries.range((after, Unbounded));
-        rows.map(|(_, row)| row).filter(admits).take(limit).cloned().collect()
     }
 
     fn queue_states(&self) -> Vec<QueueState> {
@@ -148,12 +149,11 @@ impl DeliveryReads for ModelStore {
         after: Option<DeliveryId>,
         limit: usize,
     ) -> StoreFuture<'_, Page<Delivery, DeliveryId>> {
-        let rows = self.read(workspace, |w| {
+        answer(self.read(workspace, |w| {
             let later = w.deliveries.range((after.map_or(Unbounded, Excluded), Unbounded));
             let of_root = later.map(|(_, delivery)| delivery).filter(|d| d.root == root);
-            of_root.take(page_rows(limit) + 1).cloned().collect()
-        });
-        answer(Page::cut(rows, page_rows(limit), |delivery: &Delivery| delivery.id))
+            Page::of(of_root.cloned(), page_rows(limit), |delivery| delivery.id)
+        }))
     }
 
     fn list_deliveries(
@@ -161,9 +161,7 @@ impl DeliveryReads for ModelStore {
         workspace: &WorkspaceName,
         query: DeliveryQuery,
     ) -> StoreFuture<'_, Page<Delivery, DeliveryId>> {
-        let limit = page_rows(query.limit);
-        let rows = self.read(workspace, |w| w.listed_deliveries(&query, limit + 1));
-        answer(Page::cut(rows, limit, |delivery| delivery.id))
+        answer(self.read(workspace, |w| w.listed_deliveries(&query)))
     }
 
     fn queues(&self, workspace: &WorkspaceName) -> StoreFuture<'_, Vec<QueueState>> {
@@ -176,12 +174,11 @@ impl DeliveryReads for ModelStore {
         after: Option<EnvelopeId>,
         limit: usize,
     ) -> StoreFuture<'_, Page<EnvelopeId, EnvelopeId>> {
-        let rows = self.read(workspace, |w| {
+        answer(self.read(workspace, |w| {
             let later = w.envelopes.range((after.map_or(Unbounded, Excluded), Unbounded));
             let roots =
                 later.filter(|(_, envelope)| envelope.id == envelope.root && !envelope.pruned);
-            roots.map(|(id, _)| *id).take(page_rows(limit) + 1).collect()
-        });
-        answer(Page::cut(rows, page_rows(limit), |id: &EnvelopeId| *id))
+            Page::of(roots.map(|(id, _)| *id), page_rows(limit), |id| *id)
+        }))
     }
 }

@@ -55,11 +55,10 @@ impl MemoryReads for ModelStore {
         after: u32,
         limit: usize,
     ) -> StoreFuture<'_, Page<Memory, u32>> {
-        let rows: Vec<Memory> = self.read(workspace, |w| {
+        answer(self.read(workspace, |w| {
             let later = versions(w, id).filter(|memory| memory.version > after);
-            later.take(page_rows(limit) + 1).cloned().collect()
-        });
-        answer(Page::cut(rows, page_rows(limit), |memory| memory.version))
+            Page::of(later.cloned(), page_rows(limit), |memory| memory.version)
+        }))
     }
 
     fn memories_by_content(
@@ -82,9 +81,7 @@ impl MemoryReads for ModelStore {
         workspace: &WorkspaceName,
         query: ListQuery,
     ) -> StoreFuture<'_, Page<Memory, MemoryId>> {
-        let limit = page_rows(query.limit);
-        let rows = self.read(workspace, |w| listed(w, &query, limit + 1));
-        answer(Page::cut(rows, limit, |memory| memory.id))
+        answer(self.read(workspace, |w| listed(w, &query)))
     }
 
     fn memory_changes(
@@ -92,11 +89,11 @@ impl MemoryReads for ModelStore {
         workspace: &WorkspaceName,
         after: Change,
         limit: usize,
-    ) -> StoreFuture<'_, Vec<MemoryRow>> {
+    ) -> StoreFuture<'_, Page<MemoryRow, Change>> {
         answer(self.read(workspace, |w| {
             let ids = w.by_change.range((Excluded(after), Unbounded)).map(|(_, id)| id);
             let rows = ids.filter_map(|id| w.memories.get(id).map(|entry| entry.row.clone()));
-            rows.take(page_rows(limit)).collect()
+            Page::of(rows, page_rows(limit), MemoryRow::change)
         }))
     }
 }
@@ -106,18 +103,16 @@ fn versions(workspace: &Workspace, id: MemoryId) -> impl Iterator<Item = &Memory
     entry.into_iter().flat_map(|entry| entry.older.iter().chain(entry.row.live()))
 }
 
-fn listed(workspace: &Workspace, query: &ListQuery, limit: usize) -> Vec<Memory> {
+fn listed(workspace: &Workspace, query: &ListQuery) -> Page<Memory, MemoryId> {
     let after = query.after.map_or(Unbounded, Excluded);
-    let admits = |entry: &&Memory| query.filter.admits(entry, query.now);
+    let page = |entries: &mut dyn Iterator<Item = (&MemoryId, &Arc<Entry>)>| {
+        let live = entries.filter_map(|(_, entry)| entry.row.live());
+        let admitted = live.filter(|memory| query.filter.admits(memory, query.now)).cloned();
+        Page::of(admitted, page_rows(query.limit), |memory| memory.id)
+    };
     match query.order {
-        Order::OldestFirst => {
-            let entries = workspace.memories.range((after, Unbounded));
-            entries.filter_map(|(_, e)| e.row.live()).filter(admits).take(limit).cloned().collect()
-        }
-        Order::NewestFirst => {
-            let entries = workspace.memories.range((Unbounded, after)).rev();
-            entries.filter_map(|(_, e)| e.row.live()).filter(admits).take(limit).cloned().collect()
-        }
+        Order::OldestFirst => page(&mut workspace.memories.range((after, Unbounded))),
+        Order::NewestFirst => page(&mut workspace.memories.range((Unbounded, after)).rev()),
     }
 }
 
@@ -137,12 +132,11 @@ impl EnvelopeReads for ModelStore {
         after: Option<EnvelopeId>,
         limit: usize,
     ) -> StoreFuture<'_, Page<StoredEnvelope, EnvelopeId>> {
-        let rows = self.read(workspace, |w| {
+        answer(self.read(workspace, |w| {
             let later = w.envelopes.range((after.map_or(Unbounded, Excluded), Unbounded));
             let of_root = later.map(|(_, envelope)| envelope).filter(|e| e.root == root);
-            of_root.take(page_rows(limit) + 1).cloned().collect()
-        });
-        answer(Page::cut(rows, page_rows(limit), |envelope| envelope.id))
+            Page::of(of_root.cloned(), page_rows(limit), |envelope| envelope.id)
+        }))
     }
 }
 
@@ -161,8 +155,7 @@ impl LogReads for ModelStore {
         let written = later.filter(|(_, w)| w.newest > Change::ZERO);
         let states =
             written.map(|(name, w)| WorkspaceState { name: name.clone(), newest: w.newest });
-        let rows = states.take(page_rows(limit) + 1).collect();
-        answer(Page::cut(rows, page_rows(limit), |state| state.name.clone()))
+        answer(Page::of(states, page_rows(limit), |state| state.name.clone()))
     }
 
     fn events(
@@ -171,11 +164,11 @@ impl LogReads for ModelStore {
         after: Change,
         limit: usize,
     ) -> StoreFuture<'_, Page<Arc<Event>, Change>> {
-        let rows = self.read(workspace, |w| {
+        answer(self.read(workspace, |w| {
             let later = w.events.range((Excluded(after), Unbounded));
-            later.map(|(_, event)| Arc::new(event.clone())).take(page_rows(limit) + 1).collect()
-        });
-        answer(Page::cut(rows, page_rows(limit), |event| event.change))
+            let later = later.map(|(_, event)| Arc::new(event.clone()));
+            Page::of(later, page_rows(limit), |event| event.change)
+        }))
     }
 
     fn events_of(
@@ -183,9 +176,7 @@ impl LogReads for ModelStore {
         workspace: &WorkspaceName,
         query: EventQuery,
     ) -> StoreFuture<'_, Page<Event, Change>> {
-        let limit = page_rows(query.limit);
-        let rows = self.read(workspace, |w| listed_events(w, &query, limit + 1));
-        let page = Page::cut(rows, limit, |event| event.change);
+        let page = self.read(workspace, |w| listed_events(w, &query));
         Box::pin(ready(check_read_many(query.envelopes.len()).map(|()| page)))
     }
 
@@ -201,13 +192,14 @@ impl LogReads for ModelStore {
     }
 }
 
-fn listed_events(workspace: &Workspace, query: &EventQuery, limit: usize) -> Vec<Event> {
+fn listed_events(workspace: &Workspace, query: &EventQuery) -> Page<Event, Change> {
     let after = if query.after == Change::ZERO { Unbounded } else { Excluded(query.after) };
-    let admits = |event: &&Event| query.admits(event);
-    if query.newest_first {
-        let events = workspace.events.range((Unbounded, after)).rev();
-        return events.map(|(_, event)| event).filter(admits).take(limit).cloned().collect();
+    let page = |events: &mut dyn Iterator<Item = (&Change, &Event)>| {
+        let admitted = events.map(|(_, event)| event).filter(|event| query.admits(event));
+        Page::of(admitted.cloned(), page_rows(query.limit), |event| event.change)
+    };
+    match query.newest_first {
+        true => page(&mut workspace.events.range((Unbounded, after)).rev()),
+        false => page(&mut workspace.events.range((after, Unbounded))),
     }
-    let events = workspace.events.range((after, Unbounded));
-    events.map(|(_, event)| event).filter(admits).take(limit).cloned().collect()
 }

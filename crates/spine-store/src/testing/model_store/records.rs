@@ -73,16 +73,15 @@ impl RecordReads for ModelStore {
         after: Option<RecordName>,
         limit: usize,
     ) -> StoreFuture<'_, Page<Record, RecordName>> {
-        let rows = self.read(workspace, |w| {
+        answer(self.read(workspace, |w| {
             let after = after.map(|name| RecordKey { collection, name });
             let later = w.records.range((after.map_or(Unbounded, Excluded), Unbounded));
             let records = later.map(|(_, record)| record).filter(|record| {
                 let RecordKey { collection: of, name } = &record.key;
                 *of == collection && name.as_str().starts_with(&prefix)
             });
-            records.take(page_rows(limit) + 1).cloned().collect()
-        });
-        answer(Page::cut(rows, page_rows(limit), |record: &Record| record.key.name.clone()))
+            Page::of(records.cloned(), page_rows(limit), |record| record.key.name.clone())
+        }))
     }
 
     fn due_records(
