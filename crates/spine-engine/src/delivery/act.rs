@@ -464,6 +464,14 @@ pub(crate) fn read_record<T: serde::de::DeserializeOwned>(record: &Record) -> Re
     Ok(serde_json::from_slice(&record.value).map_err(damaged)?)
 }
 
+/// The same of many, each with its name.
+pub(super) fn read_named<T: serde::de::DeserializeOwned>(
+    records: &[Record],
+) -> Result<Vec<(String, T)>> {
+    let read = |record: &Record| Ok((record.key.name.as_str().to_owned(), read_record(record)?));
+    records.iter().map(read).collect()
+}
+
 /// A record of the engine's own, to put on top of the one that was read.
 pub(crate) fn to_record<T: serde::Serialize>(
     key: RecordKey,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use spine_protocol::{AgentName, DeliveryId, WorkspaceName};
 use spine_store::{
     Collection, Command, ErrorKind, EventDraft, Put, QueueState, Record, RecordKey, UnixMs,
+    all_records,
 };
 
 use super::act::{Standings, read_record, to_record};
@@ -256,14 +257,8 @@ impl Deliveries {
         let mut queues = self.store.queues(&caller.workspace).await?;
         names.extend(queues.iter().map(|queue| queue.agent.clone()));
         for collection in [Collection::Agent, Collection::Breaker] {
-            let limit = spine_store::limits::PAGE_ROWS_MAX;
-            let page = self
-                .store
-                .list_records(&caller.workspace, collection, String::new(), None, limit)
-                .await?;
-            names.extend(
-                page.items.iter().filter_map(|record| record.key.name.as_str().parse().ok()),
-            );
+            let records = all_records(&*self.store, &caller.workspace, collection).await?;
+            names.extend(records.iter().filter_map(|record| record.key.name.as_str().parse().ok()));
         }
         let mut views = Vec::with_capacity(names.len());
         for name in names {

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use spine_protocol::{AgentName, DeliveryId, EnvelopeId, PublicationId};
-use spine_store::{Applied, Collection, Command, EventDraft, Put, Record, RecordKey, UnixMs};
+use spine_store::{
+    Applied, Collection, Command, EventDraft, Put, Record, RecordKey, UnixMs, all_records,
+};
 
-use super::act::{check_same, read_record, to_record};
+use super::act::{check_same, read_named, read_record, to_record};
 use super::agents::key;
 use super::bell::Topic;
 use super::head::Head;
@@ -106,17 +108,7 @@ impl Deliveries {
 
     /// Every channel that somebody subscribed to, by name.
     pub async fn channels(&self, caller: &Caller) -> Result<Vec<(String, Channel)>> {
-        let limit = spine_store::limits::PAGE_ROWS_MAX;
-        let listed = self.store.list_records(
-            &caller.workspace,
-            Collection::Channel,
-            String::new(),
-            None,
-            limit,
-        );
-        let read =
-            |record: &Record| Ok((record.key.name.as_str().to_owned(), read_record(record)?));
-        listed.await?.items.iter().map(read).collect()
+        read_named(&all_records(&*self.store, &caller.workspace, Collection::Channel).await?)
     }
 
     /// Subscribes an agent, or ends its subscription. Twice is once.

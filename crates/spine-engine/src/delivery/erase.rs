@@ -7,7 +7,7 @@ use spine_protocol::{Envelope, EnvelopeId, MemoryId, Subject};
 use spine_store::limits::PAGE_ROWS_MAX;
 use spine_store::{
     Change, Collection, Command, ErrorKind, EventDraft, Filter, Put, Record, StoreError,
-    StoredEnvelope, SubjectFilter, UnixMs,
+    StoredEnvelope, SubjectFilter, UnixMs, all_records,
 };
 
 use super::act::{read_record, to_record};
@@ -86,24 +86,8 @@ impl Deliveries {
 
     /// Every erasure of a workspace, oldest first.
     pub async fn erasures(&self, caller: &Caller) -> Result<Vec<Erasure>> {
-        let (mut found, mut after) = (Vec::new(), None);
-        loop {
-            let listed = self.store.list_records(
-                &caller.workspace,
-                Collection::Erasure,
-                String::new(),
-                after,
-                PAGE_ROWS_MAX,
-            );
-            let page = listed.await?;
-            for record in &page.items {
-                found.push(read_record(record)?);
-            }
-            after = page.next;
-            if after.is_none() {
-                return Ok(found);
-            }
-        }
+        let records = all_records(&*self.store, &caller.workspace, Collection::Erasure).await?;
+        records.iter().map(read_record).collect()
     }
 
     async fn erase_memories(

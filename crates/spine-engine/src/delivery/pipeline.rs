@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spine_protocol::AgentName;
-use spine_store::{Collection, Record};
+use spine_store::{Collection, Record, all_records};
 
-use super::act::{read_record, to_record};
+use super::act::{read_named, read_record, to_record};
 use super::agents::key;
 use super::hand_on::Next;
 use super::limits::PIPELINE_STEPS_MAX;
@@ -138,12 +138,7 @@ impl Deliveries {
 
     /// Every pipeline, by name.
     pub async fn pipelines(&self, caller: &Caller) -> Result<Vec<(String, Pipeline)>> {
-        let (collection, limit) = (Collection::Pipeline, spine_store::limits::PAGE_ROWS_MAX);
-        let listed =
-            self.store.list_records(&caller.workspace, collection, String::new(), None, limit);
-        let read =
-            |record: &Record| Ok((record.key.name.as_str().to_owned(), read_record(record)?));
-        listed.await?.items.iter().map(read).collect()
+        read_named(&all_records(&*self.store, &caller.workspace, Collection::Pipeline).await?)
     }
 
     pub(super) async fn next_in_pipeline(

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use spine_protocol::{AgentName, DeliveryId, WorkspaceName};
-use spine_store::limits::PAGE_ROWS_MAX;
-use spine_store::{Collection, UnixMs};
+use spine_store::{Collection, UnixMs, all_records};
 
 use super::act::{Act, read_record};
 use super::agents::AgentOptions;
@@ -22,23 +21,13 @@ use crate::patience::within;
 impl Deliveries {
     /// The agents of a workspace that work is pushed to.
     pub async fn pushed_agents(&self, workspace: &WorkspaceName) -> Result<Vec<AgentName>> {
-        let (mut agents, mut after) = (Vec::new(), None);
-        loop {
-            let (collection, prefix) = (Collection::Agent, String::new());
-            let page = self
-                .store
-                .list_records(workspace, collection, prefix, after, PAGE_ROWS_MAX)
-                .await?;
-            for record in &page.items {
-                if read_record::<AgentOptions>(record)?.webhook.is_some() {
-                    agents.extend(record.key.name.as_str().parse::<AgentName>().ok());
-                }
-            }
-            after = page.next;
-            if after.is_none() {
-                return Ok(agents);
+        let mut agents = Vec::new();
+        for record in all_records(&*self.store, workspace, Collection::Agent).await? {
+            if read_record::<AgentOptions>(&record)?.webhook.is_some() {
+                agents.extend(record.key.name.as_str().parse::<AgentName>().ok());
             }
         }
+        Ok(agents)
     }
 
     /// Waits until an agent can be given work, without taking it. False when there is none within the time.

@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use spine_protocol::{AgentName, AlertId, WorkspaceName};
 use spine_store::{
     Change, Collection, Command, Event, EventQuery, Put, Record, RecordKey, Store, UnixMs,
+    all_records,
 };
 
 pub use alert::{Acknowledged, Alert, Owed, Sent, Silenced, Turn};
@@ -359,9 +360,7 @@ impl Health {
     }
 
     async fn alert_records(&self, workspace: &WorkspaceName) -> Result<Vec<Record>> {
-        let (collection, limit) = (Collection::Alert, spine_store::limits::PAGE_ROWS_MAX);
-        let page = self.store.list_records(workspace, collection, String::new(), None, limit);
-        Ok(page.await?.items)
+        Ok(all_records(&*self.store, workspace, Collection::Alert).await?)
     }
 }
 

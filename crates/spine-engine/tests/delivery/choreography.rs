@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use spine_engine::delivery::pipeline::Pipeline;
-use spine_engine::delivery::{DeliveryError, Next, SendOptions};
+use spine_engine::delivery::{AgentOptions, DeliveryError, Next, SendOptions};
+use spine_store::limits::PAGE_ROWS_MAX;
 use spine_store::testing::block_on;
 
 use crate::house::{House, handoff, house, name, next, result};
@@ -54,6 +55,22 @@ fn a_pipeline_names_the_next_and_a_condition_sends_it_back() {
     run("reviewer", json!({"approved": true}));
     run("releaser", json!("done"));
     assert!(house.try_take("coder").is_none());
+}
+
+/// Of more than a page of agents or pipelines, only the first page was listed.
+#[test]
+fn all_agents_and_pipelines_are_listed() {
+    let (house, count) = (house(), PAGE_ROWS_MAX + 1);
+    let pipeline: Pipeline = serde_json::from_value(json!({"steps": [{"agent": "a"}]})).unwrap();
+    for n in 0..count {
+        let (agent, options) = (name(&format!("agent-{n}")), AgentOptions::default());
+        block_on(house.deliveries.register(&house.caller, &agent, options)).unwrap();
+        let set = house.deliveries.set_pipeline(&house.caller, agent.as_str(), pipeline.clone());
+        block_on(set).unwrap();
+    }
+    let agents = block_on(house.deliveries.agents(&house.caller)).unwrap();
+    let pipelines = block_on(house.deliveries.pipelines(&house.caller)).unwrap();
+    assert_eq!((agents.len(), pipelines.len()), (count, count));
 }
 
 fn ping_pong(house: &House) -> DeliveryError {

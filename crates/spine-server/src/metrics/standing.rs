@@ -6,10 +6,9 @@ use spine_engine::delivery::DeliveryError;
 use spine_engine::delivery::breaker::{Breaker, BreakerState};
 use spine_engine::health::{AlertKind, Totals};
 use spine_protocol::{AgentName, WorkspaceName};
-use spine_store::{Collection, QueueState, UnixMs, all_workspaces};
+use spine_store::{Collection, QueueState, UnixMs, all_records, all_workspaces};
 
 use crate::App;
-use crate::limits::PAGE_ROWS_MAX;
 
 /// What was counted, and what is in the queues and breakers of all workspaces.
 #[derive(Default)]
@@ -64,9 +63,8 @@ impl Standing {
     ) -> Result<(), DeliveryError> {
         self.totals.merge(&app.health.totals(name).await);
         app.store.queues(name).await?.iter().for_each(|queue| self.add_queue(queue));
-        let (collection, rows) = (Collection::Breaker, PAGE_ROWS_MAX);
-        let breakers = app.store.list_records(name, collection, String::new(), None, rows).await?;
-        for record in breakers.items.iter().filter(|record| is_open(&record.value)) {
+        let breakers = all_records(&*app.store, name, Collection::Breaker).await?;
+        for record in breakers.iter().filter(|record| is_open(&record.value)) {
             self.breakers_open += 1;
             if let Ok(agent) = record.key.name.as_str().parse() {
                 self.targets.entry(agent).or_default().breakers_open += 1;
