@@ -183,12 +183,13 @@ impl Handoffs {
         // The store reads while the search computes.
         let (pins, lookups, found) = tokio::join!(
             self.pins(caller, request, filter.clone()),
-            self.memories.get_many(caller, references.ids()),
+            self.memories.look_up(caller, references.ids()),
             self.found(caller, request, body, filter.clone(), now),
         );
         let degraded = found.degraded.clone();
         let mut gathering = Gathering::new(found, now);
-        for memory in pins? {
+        let (pins, more_pins) = pins?;
+        for memory in pins {
             gathering.offer(memory, Source::Pinned);
         }
         for lookup in lookups.map_err(from_memories)? {
@@ -196,6 +197,7 @@ impl Handoffs {
         }
         self.offer_useful(caller, request, filter, &mut gathering).await;
         let mut notices: Vec<Gap> = references.cut.iter().map(|cut| gap(cut, "too many")).collect();
+        notices.extend(more_pins.then(|| gap("older pinned memories", "too many")));
         notices.extend(
             gathering.search_failed().then(|| gap("relevant memories", "search unavailable")),
         );
@@ -204,18 +206,29 @@ impl Handoffs {
         Ok((Gathered { offers, gaps, notices, requested, redactions: Vec::new() }, degraded))
     }
 
+    /// The newest pins, and whether there are more than can travel.
     async fn pins(
         &self,
         caller: &Caller,
         request: &HandoffRequest,
         filter: Filter,
-    ) -> Result<Vec<Memory>> {
+    ) -> Result<(Vec<Memory>, bool)> {
+        let mut pins = Vec::new();
         if !request.include_pins {
-            return Ok(Vec::new());
+            return Ok((pins, false));
         }
         let filter = Filter { pinned: Some(true), ..filter };
-        let list = ListRequest { filter, limit: PINS_MAX, ..ListRequest::default() };
-        Ok(self.memories.list(caller, list).await.map_err(from_memories)?.items)
+        let mut list = ListRequest { filter, ..ListRequest::default() };
+        while pins.len() < PINS_MAX {
+            list.limit = PINS_MAX - pins.len();
+            let page = self.memories.list(caller, list.clone()).await.map_err(from_memories)?;
+            pins.extend(page.items);
+            list.after = page.next;
+            if list.after.is_none() {
+                return Ok((pins, false));
+            }
+        }
+        Ok((pins, true))
     }
 
     fn sealed(

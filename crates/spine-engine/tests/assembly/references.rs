@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use spine_engine::assembly::HandoffRequest;
 use spine_engine::memories::NewMemory;
 use spine_protocol::{Gap, NewHistory, Source};
 
@@ -56,6 +57,30 @@ fn a_memory_from_two_sources_travels_once_with_the_strongest() {
     assert_eq!(packed(&envelope, memory).unwrap().source, Source::Pinned);
     assert_eq!(packed(&envelope, second).unwrap().source, Source::Mentioned);
     assert_eq!(envelope.completeness.score(), 1.0);
+}
+
+/// The oldest of more than five hundred pins were left out without a word.
+#[test]
+fn pins_beyond_the_limit_are_a_gap() {
+    const PINS_MAX: usize = 500;
+    let house = house();
+    let long = "The gateway retries. ".repeat(900);
+    let pin = |n: usize| NewMemory { pinned: true, ..note(&format!("{n}. {long}")) };
+    let first = house.store(pin(0));
+    let wide = || HandoffRequest { max_tokens: Some(50_000), ..request("Go on.") };
+    for count in 1..=PINS_MAX {
+        if count == PINS_MAX {
+            let envelope = house.assemble(wide());
+            assert_eq!(
+                (envelope.memories.len(), gaps(&envelope.completeness.gaps).len()),
+                (count, 0)
+            );
+        }
+        house.store(pin(count));
+    }
+    let envelope = house.assemble(wide());
+    assert_eq!(gaps(&envelope.completeness.gaps), [("older pinned memories", "too many")]);
+    assert_eq!((envelope.memories.len(), packed(&envelope, first)), (PINS_MAX, None));
 }
 
 #[test]
