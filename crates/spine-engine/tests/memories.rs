@@ -293,6 +293,34 @@ fn limits_name_the_field_and_the_number() {
     assert_eq!(house.newest(), Change::ZERO);
 }
 
+/// A page of the largest memories had 256 MB, and one answer to ids 1.3 GB: a few of them at once were too much for a server.
+#[test]
+fn no_answer_grows_with_the_memories_in_it() {
+    let house = house();
+    let whole = limits::ANSWER_BYTES_MAX / limits::MEMORY_TEXT_BYTES_MAX;
+    for number in 0..=whole {
+        let text = format!("limits {number} ");
+        let rest = "x".repeat(limits::MEMORY_TEXT_BYTES_MAX - text.len());
+        house.store(note(&(text + &rest)));
+    }
+    let get = |count: usize| {
+        let ids = (1..=count as u64).map(id).collect();
+        block_on(house.memories.get_many(&house.caller, ids)).map(|looked| looked.len())
+    };
+    let too_large = |field| MemoryError::AnswerTooLarge { field, max: limits::ANSWER_BYTES_MAX };
+    assert_eq!((get(whole), get(whole + 1)), (Ok(whole), Err(too_large("ids"))));
+    let search = |limit| {
+        let request =
+            SearchRequest { text: "limits".to_owned(), limit, ..SearchRequest::default() };
+        block_on(house.memories.search(&house.caller, request)).map(|answer| answer.found.len())
+    };
+    assert_eq!((search(whole), search(whole + 1)), (Ok(whole), Err(too_large("limit"))));
+    let listed = ListRequest { limit: 100, ..ListRequest::default() };
+    let page = block_on(house.memories.list(&house.caller, listed)).unwrap();
+    let fit = spine_store::limits::PAGE_BYTES_MAX / limits::MEMORY_TEXT_BYTES_MAX;
+    assert_eq!((page.items.len(), page.next), (fit, Some(page.items[fit - 1].id)));
+}
+
 #[test]
 fn repeated_request_gives_the_first_answer() {
     let house = house();

@@ -37,7 +37,7 @@ impl Deliveries {
         let envelope = self.envelope(caller, &delivery).await?;
         let wanted = Wanted::of(&envelope);
         let ids = wanted.named.keys().copied().collect();
-        let found = self.handoffs.memories().get_many(caller, ids).await.map_err(from_memories)?;
+        let found = self.handoffs.memories().look_up(caller, ids).await.map_err(from_memories)?;
         let subject = Some(subject_filter(envelope.subject.as_ref()));
         let filter = Filter { subject, ..Filter::default() };
         Ok(wanted.sorted(found, &filter, self.store.now(), &envelope))

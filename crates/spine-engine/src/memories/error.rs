@@ -51,6 +51,14 @@ pub enum MemoryError {
         /// Of what.
         unit: &'static str,
     },
+    /// More was asked for than one answer holds.
+    #[error("{field} asks for memories of more than {max} bytes together: ask for fewer at a time")]
+    AnswerTooLarge {
+        /// Which field asks for so many.
+        field: &'static str,
+        /// What an answer may have.
+        max: usize,
+    },
     /// The memory is not there.
     #[error("{id} is not there ({}): check the id", reason.as_str())]
     Missing {

@@ -16,6 +16,10 @@ pub const METADATA_DEPTH_MAX: usize = spine_protocol::limits::JSON_DEPTH_MAX;
 pub const STORE_MEMORIES_MAX: usize = 5_000;
 /// Memories asked for by id in one request.
 pub const GET_MEMORIES_MAX: usize = 5_000;
+/// Rows that are read in one go for them, or for a search.
+pub const READ_TOGETHER: usize = 128;
+/// The texts of all memories in one answer that is no page.
+pub const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// A search's own words.
 pub const QUERY_BYTES_MAX: usize = 32 * 1024;
 /// How often to plan again when another writer was first.

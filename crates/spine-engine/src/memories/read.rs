@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use spine_protocol::MemoryId;
 use spine_store::limits::SEARCH_HITS_MAX;
 use spine_store::{
-    Filter, Gone, GoneReason, Hit, ListQuery, Memory, MemoryRow, Page, SearchAnswer, SearchQuery,
-    UnixMs,
+    Filter, Gone, GoneReason, Hit, ListQuery, Memory, MemoryRow, Page, PageRow, SearchAnswer,
+    SearchQuery, UnixMs,
 };
 
 use super::Memories;
 use super::error::{MemoryError, MissingReason};
-use super::limits::{GET_MEMORIES_MAX, QUERY_BYTES_MAX};
+use super::limits::{ANSWER_BYTES_MAX, GET_MEMORIES_MAX, QUERY_BYTES_MAX, READ_TOGETHER};
 use super::request::{Found, ListRequest, Lookup, SearchRequest, SearchResult};
 use super::validate::within;
 use crate::Caller;
@@ -47,17 +47,46 @@ impl Memories {
         Ok(self.store.memory_versions(&caller.workspace, id, after, limit).await?)
     }
 
-    /// What each id leads to, in the order asked: a memory, or a known gap.
+    /// What each id leads to, in the order asked: a memory, or a known gap. As much as one answer holds.
     pub async fn get_many(&self, caller: &Caller, ids: Vec<MemoryId>) -> Result<Vec<Lookup>> {
         within("ids", ids.len(), GET_MEMORIES_MAX, "ids")?;
+        let rows = self.answerable(caller, &ids, "ids").await?;
+        Ok(self.looked_up(&ids, rows))
+    }
+
+    /// The same for the engine itself, which passes on only what fits.
+    pub(crate) async fn look_up(&self, caller: &Caller, ids: Vec<MemoryId>) -> Result<Vec<Lookup>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let now = self.store.now();
         let rows = self.store.memories(&caller.workspace, ids.clone()).await?;
+        Ok(self.looked_up(&ids, rows))
+    }
+
+    fn looked_up(&self, ids: &[MemoryId], rows: Vec<MemoryRow>) -> Vec<Lookup> {
+        let now = self.store.now();
         let rows: HashMap<MemoryId, MemoryRow> =
             rows.into_iter().map(|row| (row.id(), row)).collect();
-        Ok(ids.iter().map(|id| lookup(*id, rows.get(id).cloned(), now)).collect())
+        ids.iter().map(|id| lookup(*id, rows.get(id).cloned(), now)).collect()
+    }
+
+    /// Reads some rows after the other, and no more of them than one answer holds.
+    async fn answerable(
+        &self,
+        caller: &Caller,
+        ids: &[MemoryId],
+        field: &'static str,
+    ) -> Result<Vec<MemoryRow>> {
+        let (mut rows, mut bytes) = (Vec::with_capacity(ids.len()), 0);
+        for some in ids.chunks(READ_TOGETHER) {
+            let read = self.store.memories(&caller.workspace, some.to_vec()).await?;
+            bytes += read.iter().map(PageRow::size_bytes).sum::<usize>();
+            if bytes > ANSWER_BYTES_MAX {
+                return Err(MemoryError::AnswerTooLarge { field, max: ANSWER_BYTES_MAX });
+            }
+            rows.extend(read);
+        }
+        Ok(rows)
     }
 
     /// Live memories that pass the filter, last stored first unless said otherwise.
@@ -76,9 +105,9 @@ impl Memories {
     pub async fn search(&self, caller: &Caller, request: SearchRequest) -> Result<SearchResult> {
         let (now, filter) = (self.store.now(), request.filter.clone());
         let answer = self.hits(caller, request, now).await?;
-        let ids = answer.hits.iter().map(|hit| hit.id).collect();
-        let admitted = self.admitted(caller, ids, &filter, now).await?;
-        let by_id = admitted.into_iter().map(|memory| (memory.id, memory)).collect();
+        let ids: Vec<MemoryId> = answer.hits.iter().map(|hit| hit.id).collect();
+        let rows = self.answerable(caller, &ids, "limit").await?;
+        let by_id = admitted(rows, &filter, now).map(|memory| (memory.id, memory)).collect();
         Ok(SearchResult { found: with_hits(answer.hits, by_id), degraded: answer.degraded })
     }
 
@@ -96,7 +125,7 @@ impl Memories {
         Ok(self.retriever.search(&caller.workspace, query).await?)
     }
 
-    /// Reads what was found. A memory may have changed since it was scored: what no longer passes is not shown.
+    /// Reads what was found, for the engine itself.
     pub(crate) async fn admitted(
         &self,
         caller: &Caller,
@@ -105,9 +134,14 @@ impl Memories {
         now: UnixMs,
     ) -> Result<Vec<Memory>> {
         let rows = self.store.memories(&caller.workspace, ids).await?;
-        let memories = rows.into_iter().filter_map(into_live);
-        Ok(memories.filter(|memory| filter.admits(memory, now)).collect())
+        Ok(admitted(rows, filter, now).collect())
     }
+}
+
+/// A memory may have changed since it was scored: what no longer passes is not shown.
+fn admitted(rows: Vec<MemoryRow>, filter: &Filter, now: UnixMs) -> impl Iterator<Item = Memory> {
+    let memories = rows.into_iter().filter_map(into_live);
+    memories.filter(move |memory| filter.admits(memory, now))
 }
 
 fn into_live(row: MemoryRow) -> Option<Memory> {

@@ -55,6 +55,9 @@ impl From<MemoryError> for Problem {
                     .with("pointer", pointer_to(field))
                     .with("limit", json!({"found": found, "max": max, "unit": unit}))
             }
+            MemoryError::AnswerTooLarge { field, max } => Self::new(ProblemKind::TooLarge, detail)
+                .with("pointer", pointer_to(field))
+                .with("max_bytes", max),
             MemoryError::Missing { reason: MissingReason::NotFound, .. }
             | MemoryError::NoSuchVersion { .. } => Self::new(ProblemKind::NotFound, detail),
             MemoryError::Missing { reason, .. } => {
