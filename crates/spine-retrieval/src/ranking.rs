@@ -10,7 +10,7 @@ use crate::first_pass::{average_length, by_words};
 use crate::meaning::{by_meaning, cosines};
 use crate::narrowed::Passing;
 use crate::question::{Named, QueryTerm, query_terms};
-use crate::recipe::{DATE_WORDS, EXPANDED, REACH, Recipe, SECOND_B, SECOND_K1};
+use crate::recipe::{DATE_WORDS, EXPANDED, MEANING_SPAN_MIN, REACH, Recipe, SECOND_B, SECOND_K1};
 use crate::space::{Slot, Space};
 use crate::term_key::TermCount;
 use crate::vector::Vector;
@@ -131,7 +131,7 @@ impl Search<'_> {
         let cosines: Vec<f64> = cosines.into_iter().map(f64::from).collect();
         let lowest = cosines.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = cosines.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let span = (highest - lowest).max(1e-9);
+        let span = (highest - lowest).max(MEANING_SPAN_MIN);
         cosines.into_iter().map(|cosine| (cosine - lowest) / span).collect()
     }
 

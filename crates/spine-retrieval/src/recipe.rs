@@ -44,6 +44,8 @@ impl Default for Recipe {
 pub(crate) const CANDIDATES: usize = 150;
 /// The best candidates by words bring their neighbours.
 pub(crate) const EXPANDED: usize = 50;
+/// Cosines that lie closer together count less: among few memories the greatest may mean nothing at all.
+pub(crate) const MEANING_SPAN_MIN: f64 = 0.3;
 /// Neighbours on each side.
 pub(crate) const REACH: usize = 2;
 /// A word stands in the context of about so many memories when it stands in the text of one.

@@ -67,6 +67,20 @@ fn those_who_search_at_once_embed_what_is_new_once() {
     assert_eq!(embedder.texts.load(Ordering::SeqCst), MEMORIES + SEARCHERS);
 }
 
+/// Of two memories that had nothing to do with a question, the one a little nearer by chance got all that meaning can give: a
+/// search for a date found the other one first.
+#[test]
+fn meaning_that_hardly_tells_memories_apart_does_not_outweigh_words() {
+    let store = model_store();
+    let at = |at: &str, said| MemoryBody { occurred_at: Some(at.parse().unwrap()), ..text(said) };
+    put(&store, A, at("2026-11-19T20:00:00Z", "The gateway takes at most 100 requests a second."));
+    put(&store, A, at("2026-03-04T10:00:00Z", "Alice moved to Lisbon"));
+    let indexed = Indexed::new(&store, IndexLimits::default());
+    for asked in ["march 2026", "what happened in March 2026?", "4 March 2026"] {
+        assert_eq!(indexed.ids(A, asked), [2, 1], "{asked}");
+    }
+}
+
 #[test]
 fn what_is_gone_or_expired_is_not_found() {
     let store = model_store();
