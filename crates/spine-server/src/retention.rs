@@ -19,10 +19,13 @@ pub async fn prune_lineages(app: Arc<App>) {
     }
 }
 
-/// Prunes what is due in every workspace.
+/// Prunes what is due in every workspace. One that fails holds up no other.
 pub async fn prune_round(app: &App) -> Result<(), DeliveryError> {
     for state in all_workspaces(app.store.as_ref()).await? {
-        prune(app, &state.name).await?;
+        if let Err(error) = prune(app, &state.name).await {
+            let workspace = state.name.as_str();
+            tracing::warn!(workspace, %error, "old lineages could not be pruned");
+        }
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use spine_store::{Command, EventDraft, Put, Record};
 
 use super::act::{Act, read_record};
 use super::channel::{Publication, is_to_be_joined};
-use super::limits::RACE_ATTEMPTS_MAX;
+use super::limits::{BATCH_MAX, RACE_ATTEMPTS_MAX};
 use super::machine::Event;
 use super::review::by;
 use super::settle::check_reason;
@@ -43,10 +43,12 @@ impl Deliveries {
             for record in &joins {
                 self.cancel_join(caller, record, reason).await?;
             }
-            let acts = open.iter().map(|one| cancelling(caller, one.row.id, reason)).collect();
-            let outcomes = self.act_many(&caller.workspace, acts).await?;
-            // One that was done meanwhile is no failure.
-            cancelled.extend(outcomes.into_iter().filter_map(std::result::Result::ok));
+            for some in open.chunks(BATCH_MAX) {
+                let acts = some.iter().map(|one| cancelling(caller, one.row.id, reason)).collect();
+                let outcomes = self.act_many(&caller.workspace, acts).await?;
+                // One that was done meanwhile is no failure.
+                cancelled.extend(outcomes.into_iter().filter_map(std::result::Result::ok));
+            }
         }
         Err(DeliveryError::Contended)
     }

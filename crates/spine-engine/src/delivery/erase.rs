@@ -13,7 +13,7 @@ use spine_store::{
 use super::act::{read_record, to_record};
 use super::agents::key;
 use super::head::Head;
-use super::limits::RACE_ATTEMPTS_MAX;
+use super::limits::{ERASED_TOGETHER, RACE_ATTEMPTS_MAX};
 use super::retention::Lineage;
 use super::settle::check_reason;
 use super::story::Delivery;
@@ -167,7 +167,9 @@ impl Deliveries {
             if touched.is_empty() {
                 return Ok(());
             }
-            let whole = matches!(erasure.what, Forgotten::Subject(_)) && !lineage.is_open();
+            let whole = matches!(erasure.what, Forgotten::Subject(_))
+                && !lineage.is_open()
+                && lineage.fits_one_command();
             let done = match (dry_run, whole) {
                 (true, _) => true,
                 (false, true) => self.prune(caller, &lineage, "erasure").await?,
@@ -183,7 +185,8 @@ impl Deliveries {
         Err(DeliveryError::Contended)
     }
 
-    /// Takes texts, results, notes and reasons out of what is still open, or mentions one memory.
+    /// Takes texts, results, notes and reasons out of what is still open, or mentions one memory. In several steps where it is
+    /// much: what a failure leaves is found again.
     async fn forget(
         &self,
         caller: &Caller,
@@ -191,19 +194,27 @@ impl Deliveries {
         touched: &[EnvelopeId],
         what: &Forgotten,
     ) -> Result<bool> {
-        let mut command = Command::new(caller.workspace.clone(), self.store.now());
+        let mut puts = Vec::new();
         for stored in lineage.envelopes.iter().filter(|stored| touched.contains(&stored.id)) {
-            command.puts.push(Put::EraseEnvelopeTexts(stored.id, without_texts(stored, what)?));
-            command.puts.push(Put::EraseEventReasons(stored.id));
+            puts.push(Put::EraseEnvelopeTexts(stored.id, without_texts(stored, what)?));
+            puts.push(Put::EraseEventReasons(stored.id));
         }
-        for delivery in deliveries_of(lineage, touched) {
-            command.puts.push(Put::Delivery(Box::new(silent(delivery).to_row())));
+        let silent = |delivery| Put::Delivery(Box::new(silent(delivery).to_row()));
+        puts.extend(deliveries_of(lineage, touched).map(silent));
+        while !puts.is_empty() {
+            let mut command = Command::new(caller.workspace.clone(), self.store.now());
+            command.puts = puts.split_off(puts.len().saturating_sub(ERASED_TOGETHER));
+            if puts.is_empty() {
+                let mut event = EventDraft::new("lineage.erased");
+                event.envelope = Some(lineage.root);
+                event.data.note("envelopes", touched.len());
+                command.events.push(event);
+            }
+            if self.apply_one(command).await?.is_none() {
+                return Ok(false);
+            }
         }
-        let mut event = EventDraft::new("lineage.erased");
-        event.envelope = Some(lineage.root);
-        event.data.note("envelopes", touched.len());
-        command.events.push(event);
-        Ok(self.apply_one(command).await?.is_some())
+        Ok(true)
     }
 
     /// Between the memories and the envelopes: an envelope that was made of them is either stored by now, and found, or

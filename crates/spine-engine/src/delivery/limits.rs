@@ -62,6 +62,10 @@ pub const BATCH_MAX: usize = 1_000;
 pub const RECEIVERS_MAX: usize = 1_000;
 /// Steps of a pipeline.
 pub const PIPELINE_STEPS_MAX: usize = 64;
+/// Envelopes of one lineage that are read together; deliveries and events likewise. One with more is refused, never read in part.
+pub const LINEAGE_ROWS_MAX: usize = 100_000;
+/// Writes of an erasure in one command.
+pub const ERASED_TOGETHER: usize = 500;
 /// Due rows that are looked at in one go.
 pub const DUE_ROWS_MAX: usize = 256;
 /// How often a decision is made anew because another writer was first.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use spine_protocol::{Envelope, EnvelopeId, Skeleton, WorkspaceName};
+use spine_store::limits::COMMAND_PUTS_MAX;
 use spine_store::{
     Change, Command, ErrorKind, EventDraft, Expected, Guard, Put, Record, RowKey, StoreError,
     StoredEnvelope, UnixMs,
@@ -9,7 +10,7 @@ use spine_store::{
 
 use super::channel::is_to_be_joined;
 use super::story::Delivery;
-use super::{Deliveries, Result};
+use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
 
 /// How long things are kept.
@@ -57,6 +58,12 @@ impl Lineage {
         self.deliveries.iter().any(waits) || self.publications.iter().any(is_to_be_joined)
     }
 
+    /// Whether one command has room for pruning it.
+    pub(super) fn fits_one_command(&self) -> bool {
+        let rows = 2 * self.envelopes.len() + self.deliveries.len() + self.publications.len();
+        rows < COMMAND_PUTS_MAX
+    }
+
     /// When the last of it was written.
     fn newest(&self) -> Change {
         let envelopes = self.envelopes.iter().map(|stored| stored.change);
@@ -102,13 +109,26 @@ impl Deliveries {
                 // All that follow are younger.
                 return Ok(Pruned { next: None, ..pruned });
             }
-            let lineage = self.read_lineage(&caller, root).await?;
-            if lineage.is_over(retention, now) && self.prune(&caller, &lineage, "retention").await?
-            {
-                pruned.lineages += 1;
+            match self.prune_if_over(&caller, root, retention, now).await {
+                Ok(is_pruned) => pruned.lineages += u32::from(is_pruned),
+                Err(error) if is_its_own(&error) => {
+                    tracing::error!(%root, "a lineage cannot be pruned, and stays: {error}");
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(pruned)
+    }
+
+    async fn prune_if_over(
+        &self,
+        caller: &Caller,
+        root: EnvelopeId,
+        retention: &Retention,
+        now: UnixMs,
+    ) -> Result<bool> {
+        let lineage = self.read_lineage(caller, root).await?;
+        Ok(lineage.is_over(retention, now) && self.prune(caller, &lineage, "retention").await?)
     }
 
     pub(super) async fn read_lineage(&self, caller: &Caller, root: EnvelopeId) -> Result<Lineage> {
@@ -144,6 +164,17 @@ impl Deliveries {
         event.data.note("cause", cause);
         command.events.push(event);
         Ok(self.apply_one(command).await?.is_some())
+    }
+}
+
+/// Whether it is the lineage itself that cannot be pruned, whatever becomes of those behind it.
+fn is_its_own(error: &DeliveryError) -> bool {
+    match error {
+        DeliveryError::TooLarge { .. } => true,
+        DeliveryError::Store(error) => {
+            matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::Corrupt)
+        }
+        _ => false,
     }
 }
 

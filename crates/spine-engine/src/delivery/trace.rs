@@ -4,6 +4,7 @@ use spine_protocol::{Envelope, EnvelopeId};
 use spine_store::limits::PAGE_ROWS_MAX;
 use spine_store::{Event, EventQuery, StoredEnvelope};
 
+use super::limits::LINEAGE_ROWS_MAX;
 use super::story::Delivery;
 use super::{Deliveries, DeliveryError, Result};
 use crate::Caller;
@@ -21,8 +22,10 @@ pub struct Trace {
     pub events: Vec<Event>,
 }
 
-/// Envelopes, deliveries or events of one trace.
-const TRACE_ROWS_MAX: usize = 20_000;
+fn within_lineage(found: usize, unit: &'static str) -> Result<()> {
+    let (field, max) = ("lineage", LINEAGE_ROWS_MAX);
+    if found <= max { Ok(()) } else { Err(DeliveryError::TooLarge { field, found, max, unit }) }
+}
 
 impl Deliveries {
     /// The story of the lineage that an envelope belongs to.
@@ -42,15 +45,15 @@ impl Deliveries {
         root: EnvelopeId,
     ) -> Result<Vec<StoredEnvelope>> {
         let (mut found, mut after) = (Vec::new(), None);
-        while found.len() < TRACE_ROWS_MAX {
+        loop {
             let page = self.store.lineage(&caller.workspace, root, after, PAGE_ROWS_MAX).await?;
             found.extend(page.items);
+            within_lineage(found.len(), "envelopes")?;
             after = page.next;
             if after.is_none() {
-                break;
+                return Ok(found);
             }
         }
-        Ok(found)
     }
 
     /// The deliveries of a lineage, oldest first.
@@ -60,7 +63,7 @@ impl Deliveries {
         root: EnvelopeId,
     ) -> Result<Vec<Delivery>> {
         let (mut found, mut after) = (Vec::new(), None);
-        while found.len() < TRACE_ROWS_MAX {
+        loop {
             let page = self
                 .store
                 .lineage_deliveries(&caller.workspace, root, after, PAGE_ROWS_MAX)
@@ -68,12 +71,12 @@ impl Deliveries {
             for row in page.items {
                 found.push(Delivery::of_row(row)?);
             }
+            within_lineage(found.len(), "deliveries")?;
             after = page.next;
             if after.is_none() {
-                break;
+                return Ok(found);
             }
         }
-        Ok(found)
     }
 
     async fn lineage_events(
@@ -84,15 +87,15 @@ impl Deliveries {
         let envelopes: Vec<EnvelopeId> = envelopes.iter().map(|stored| stored.id).collect();
         let mut query = EventQuery { envelopes, limit: PAGE_ROWS_MAX, ..EventQuery::default() };
         let mut found = Vec::new();
-        while found.len() < TRACE_ROWS_MAX {
+        loop {
             let page = self.store.events_of(&caller.workspace, query.clone()).await?;
             found.extend(page.items);
+            within_lineage(found.len(), "events")?;
             match page.next {
                 Some(after) => query.after = after,
-                None => break,
+                None => return Ok(found),
             }
         }
-        Ok(found)
     }
 }
 

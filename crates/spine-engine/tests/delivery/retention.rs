@@ -3,14 +3,16 @@
 use serde_json::json;
 use spine_engine::Caller;
 use spine_engine::assembly::HandoffRequest;
-use spine_engine::delivery::{Forgotten, Retention, SendOptions};
+use spine_engine::delivery::limits::RECEIVERS_MAX;
+use spine_engine::delivery::{Forgotten, PublishRequest, Retention, SendOptions};
 use spine_engine::memories::NewMemory;
-use spine_protocol::{EnvelopeId, MemoryId, Subject};
+use spine_protocol::{AgentName, EnvelopeId, MemoryId, Subject};
 use spine_store::EnvelopeReads;
+use spine_store::limits::COMMAND_PUTS_MAX;
 use spine_store::testing::block_on;
 
 use crate::broadcast::{join, publish};
-use crate::house::{House, handoff, house, next, result};
+use crate::house::{House, handoff, house, name, next, result};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -122,12 +124,22 @@ fn what_was_never_sent_goes_after_a_week() {
     assert_eq!(block_on(error).unwrap_err().code(), "pruned");
 }
 
-fn hold(house: &House, subject: Option<&Subject>, text: &str) -> (MemoryId, EnvelopeId) {
+/// A handoff that carries a memory about somebody, or about nobody in particular.
+fn carrying(
+    house: &House,
+    to: &str,
+    subject: Option<&Subject>,
+    text: &str,
+) -> (MemoryId, HandoffRequest) {
     let new =
         NewMemory { text: text.to_owned(), subject: subject.cloned(), ..NewMemory::default() };
     let memory = block_on(house.memories.store(&house.caller, new)).unwrap().memory.id;
-    let mut request = handoff("a", &format!("Look at {memory}."));
-    request.subject = subject.cloned();
+    let summary = format!("Look at {memory}.");
+    (memory, HandoffRequest { subject: subject.cloned(), ..handoff(to, &summary) })
+}
+
+fn hold(house: &House, subject: Option<&Subject>, text: &str) -> (MemoryId, EnvelopeId) {
+    let (memory, request) = carrying(house, "a", subject, text);
     let options = SendOptions::default();
     let (made, _) = block_on(house.deliveries.hand_off(&house.caller, request, options)).unwrap();
     (memory, made.envelope.id)
@@ -160,6 +172,41 @@ fn a_memory_is_forgotten_in_envelopes_and_results_and_the_lineage_still_verifies
     assert_eq!(house.get(received.delivery.row.id).row.result, None);
     let read = spine_protocol::Envelope::read(bytes(&house, envelope).as_bytes());
     assert_eq!(read.unwrap().id, envelope);
+}
+
+/// Publishes one envelope so often that no command has room for pruning its lineage.
+fn crowd(house: &House, subject: &Subject, text: &str) -> (EnvelopeId, usize) {
+    let (_, request) = carrying(house, "broadcast", Some(subject), text);
+    let envelope = block_on(house.handoffs.assemble(&house.caller, request)).unwrap().envelope.id;
+    let receivers: Vec<AgentName> = (0..RECEIVERS_MAX).map(|n| name(&format!("r{n}"))).collect();
+    let rounds = COMMAND_PUTS_MAX / RECEIVERS_MAX + 1;
+    for round in 0..rounds {
+        let (receivers, options) = (Some(receivers.clone()), SendOptions::default());
+        let request = PublishRequest { envelope, receivers, join: None, options };
+        block_on(house.deliveries.publish(&house.caller, &format!("c{round}"), request)).unwrap();
+    }
+    (envelope, rounds * RECEIVERS_MAX)
+}
+
+/// Of a lineage with more than 20,000 deliveries the rest was neither cancelled nor forgotten, which nobody was told; and no
+/// lineage behind it was ever pruned.
+#[test]
+fn a_crowded_lineage_is_cancelled_and_forgotten_and_holds_up_no_other() {
+    let house = house();
+    let ann: Subject = "user:ann".parse().unwrap();
+    let (crowded, count) = crowd(&house, &ann, "Ann lives in Bern.");
+    let cancelled = house.deliveries.cancel_lineage(&house.caller, crowded, "no longer wanted");
+    assert_eq!(block_on(cancelled).unwrap().len(), count);
+    house.clock.advance_ms(1);
+    let behind = chain(&house, true);
+    house.clock.advance_ms(100 * DAY_MS);
+    assert_eq!(prune(&house), 1);
+    assert!(is_pruned(&house, behind) && !is_pruned(&house, crowded));
+    let trace = block_on(house.deliveries.trace(&house.caller, crowded)).unwrap();
+    assert_eq!(trace.deliveries.len(), count);
+    assert!(bytes(&house, crowded).contains("Bern"));
+    assert_eq!(erase(&house, Forgotten::Subject(ann), false), [1, 1, 0, count as u32]);
+    assert!(!bytes(&house, crowded).contains("Bern"));
 }
 
 #[test]
