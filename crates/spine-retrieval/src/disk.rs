@@ -86,7 +86,7 @@ impl Disk {
         };
         let done = opened.and_then(|writer| work(held.insert(writer)));
         if done.is_err() {
-            *held = None;
+            close(held.take());
             self.begin_life(self.newest().payload.clone());
         }
         done
@@ -245,6 +245,20 @@ impl Disk {
     }
 }
 
+impl Drop for Disk {
+    fn drop(&mut self) {
+        close(self.writer().take());
+    }
+}
+
+/// Waits for merges under way: they would take files away from whoever opens the folder next.
+fn close(writer: Option<IndexWriter>) {
+    let Some(writer) = writer else { return };
+    writer.set_merge_policy(Box::new(NoMergePolicy));
+    // What failed is not committed, and is read again.
+    let _ = writer.wait_merging_threads();
+}
+
 fn usable(folder: &Path, fresh: &Payload) -> Option<(Index, Payload)> {
     // A folder without an index is given an empty one, which has no payload.
     let index = index_builder().open_or_create(MmapDirectory::open(folder).ok()?).ok()?;
@@ -290,6 +304,7 @@ pub fn folder_beside(data_file: &Path) -> PathBuf {
 mod tests {
     use std::io;
     use std::sync::atomic::AtomicBool;
+    use std::thread;
 
     use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
     use tantivy::directory::{
@@ -382,11 +397,33 @@ mod tests {
         assert_eq!(committed(&disk), (3, 3, 0));
     }
 
-    /// A folder on a disk that can be full.
+    /// Whoever opened the folder just after somebody had closed it found that files were missing: a merge had gone on, and took
+    /// them away meanwhile.
+    #[test]
+    fn no_merge_goes_on_when_the_index_is_closed() {
+        let directory = Fallible::default();
+        let index = index_builder().open_or_create(directory.clone()).unwrap();
+        let disk = Disk::start(index.clone(), fresh_payload()).unwrap();
+        let held_up = directory.merges.lock().unwrap();
+        for number in 1..=MERGED_SEGMENTS {
+            feed_one(&disk, number, (u64::from(number) - 1, u64::from(number)));
+            disk.commit().unwrap();
+        }
+        assert_eq!(index.load_metas().unwrap().segments.len(), MERGED_SEGMENTS as usize);
+        drop(held_up);
+        drop(disk);
+        assert_eq!(index.load_metas().unwrap().segments.len(), 1);
+    }
+
+    /// As many small ones are merged.
+    const MERGED_SEGMENTS: u32 = 8;
+
+    /// A folder on a disk that can be full, and on which merges can be held up.
     #[derive(Debug, Clone, Default)]
     struct Fallible {
         folder: RamDirectory,
         is_full: Arc<AtomicBool>,
+        merges: Arc<Mutex<()>>,
     }
 
     impl Fallible {
@@ -412,6 +449,9 @@ mod tests {
         fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
             let full = |error| OpenWriteError::wrap_io_error(error, path.to_owned());
             self.check().map_err(full)?;
+            if thread::current().name().is_some_and(|name| name.starts_with("merge")) {
+                drop(self.merges.lock().unwrap());
+            }
             self.folder.open_write(path)
         }
 
@@ -455,7 +495,8 @@ mod tests {
     }
 
     fn numbers_after_merges(disk: Disk) -> Vec<u32> {
-        disk.writer.into_inner().unwrap().unwrap().wait_merging_threads().unwrap();
+        let writer = disk.writer().take().unwrap();
+        writer.wait_merging_threads().unwrap();
         disk.reader.reload().unwrap();
         let fresh = Payload::default();
         let committed = Committed::open(disk.reader.searcher(), fresh, disk.fields).unwrap();
