@@ -8,7 +8,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 use spine_protocol::{AgentName, DeliveryId, EnvelopeId, WorkspaceName};
 
 use super::ModelStore;
-use super::reads::answer;
+use super::reads::{answer, in_order};
 use super::workspace::{Step, Undo, Workspace};
 use crate::limits::{QUEUES_MAX, check_read_many, page_rows};
 use crate::{
@@ -76,14 +76,9 @@ impl Workspace {
 
     fn listed_deliveries(&self, query: &DeliveryQuery) -> Page<Delivery, DeliveryId> {
         let after = query.after.map_or(Unbounded, Excluded);
-        let page = |rows: &mut dyn Iterator<Item = (&DeliveryId, &Delivery)>| {
-            let admitted = rows.map(|(_, row)| row).filter(|delivery| query.admits(delivery));
-            Page::of(admitted.cloned(), page_rows(query.limit), |delivery| delivery.id)
-        };
-        match query.newest_first {
-            true => page(&mut self.deliveries.range((Unbounded, after)).rev()),
-            false => page(&mut self.deliveries.range((after, Unbounded))),
-        }
+        let deliveries = in_order(&self.deliveries, after, query.newest_first);
+        let admitted = deliveries.filter(|delivery| query.admits(delivery));
+        Page::of(admitted.cloned(), page_rows(query.limit), |delivery| delivery.id)
     }
 
     fn queue_states(&self) -> Vec<QueueState> {

@@ -1,7 +1,8 @@
 //! Reading the model.
 
+use std::collections::BTreeMap;
 use std::future::ready;
-use std::ops::Bound::{Excluded, Unbounded};
+use std::ops::Bound::{self, Excluded, Unbounded};
 use std::sync::Arc;
 
 use spine_protocol::{EnvelopeId, MemoryId, WorkspaceName};
@@ -105,14 +106,21 @@ fn versions(workspace: &Workspace, id: MemoryId) -> impl Iterator<Item = &Memory
 
 fn listed(workspace: &Workspace, query: &ListQuery) -> Page<Memory, MemoryId> {
     let after = query.after.map_or(Unbounded, Excluded);
-    let page = |entries: &mut dyn Iterator<Item = (&MemoryId, &Arc<Entry>)>| {
-        let live = entries.filter_map(|(_, entry)| entry.row.live());
-        let admitted = live.filter(|memory| query.filter.admits(memory, query.now)).cloned();
-        Page::of(admitted, page_rows(query.limit), |memory| memory.id)
-    };
-    match query.order {
-        Order::OldestFirst => page(&mut workspace.memories.range((after, Unbounded))),
-        Order::NewestFirst => page(&mut workspace.memories.range((Unbounded, after)).rev()),
+    let entries = in_order(&workspace.memories, after, query.order == Order::NewestFirst);
+    let live = entries.filter_map(|entry| entry.row.live());
+    let admitted = live.filter(|memory| query.filter.admits(memory, query.now));
+    Page::of(admitted.cloned(), page_rows(query.limit), |memory| memory.id)
+}
+
+/// The rows behind one, upwards or downwards.
+pub(super) fn in_order<K: Ord, T>(
+    rows: &BTreeMap<K, T>,
+    after: Bound<K>,
+    newest_first: bool,
+) -> Box<dyn Iterator<Item = &T> + '_> {
+    match newest_first {
+        true => Box::new(rows.range((Unbounded, after)).rev().map(|(_, row)| row)),
+        false => Box::new(rows.range((after, Unbounded)).map(|(_, row)| row)),
     }
 }
 
@@ -194,12 +202,7 @@ impl LogReads for ModelStore {
 
 fn listed_events(workspace: &Workspace, query: &EventQuery) -> Page<Event, Change> {
     let after = if query.after == Change::ZERO { Unbounded } else { Excluded(query.after) };
-    let page = |events: &mut dyn Iterator<Item = (&Change, &Event)>| {
-        let admitted = events.map(|(_, event)| event).filter(|event| query.admits(event));
-        Page::of(admitted.cloned(), page_rows(query.limit), |event| event.change)
-    };
-    match query.newest_first {
-        true => page(&mut workspace.events.range((Unbounded, after)).rev()),
-        false => page(&mut workspace.events.range((after, Unbounded))),
-    }
+    let events = in_order(&workspace.events, after, query.newest_first);
+    let admitted = events.filter(|event| query.admits(event));
+    Page::of(admitted.cloned(), page_rows(query.limit), |event| event.change)
 }
