@@ -60,14 +60,11 @@ struct Select {
 }
 
 impl Select {
-    fn new(workspace: &WorkspaceName) -> Self {
+    fn of(workspace: &WorkspaceName, query: &ListQuery, filter: &Filter) -> Self {
         let conditions = "m.workspace = ? AND m.state = 0".to_owned();
         let params = vec![Value::Text(workspace.as_str().to_owned())];
-        Self { from: "memories m", place: "m.number", conditions, params, driven: false }
-    }
-
-    fn of(workspace: &WorkspaceName, query: &ListQuery, filter: &Filter) -> Self {
-        let mut select = Self::new(workspace);
+        let (from, place) = ("memories m", "m.number");
+        let mut select = Self { from, place, conditions, params, driven: false };
         select.add_filter(filter);
         select.add("(expires_ms IS NULL OR expires_ms > ?)", query.now.0);
         if let Some(after) = query.after {
