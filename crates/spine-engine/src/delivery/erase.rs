@@ -186,7 +186,7 @@ impl Deliveries {
     }
 
     /// Takes texts, results, notes and reasons out of what is still open, or mentions one memory. In several steps where it is
-    /// much: what a failure leaves is found again.
+    /// much, from the end: an envelope is found again as long as it has its texts, so they go after what was said about it.
     async fn forget(
         &self,
         caller: &Caller,
